@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+#include "methods/memory.h"
+#include "methods/method.h"
+
+static int leader_open(struct wic *w, const struct method_params *p, struct method **m_out)
+{
+	(void)w;
+	return m_memory_method_open("leader", p, false, m_out);
+}
+
+const struct method_ops method_leader = {
+	.name = "leader",
+	.summary = "one warp a block looks (relaxed) at an epoch word, acquire once, block barrier",
+	.copies = "the producer's thread, before it stores the epoch",
+	.open = leader_open,
+	.args = m_memory_method_args,
+	.stage = m_memory_method_stage,
+	.publish = m_memory_method_publish,
+	.take = m_memory_method_take,
+	.done = m_memory_method_done,
+	.close = m_memory_method_close,
+};
