@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR GPL-2.0
 # wic perf: the rows of each test at small sizes.  The figures themselves are recorded,
-# not tested, as they depend on the machine; only what is CPU time alone is.
+# not tested, as they depend on the machine.
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -74,8 +74,8 @@ for kind in "wait", "request":
             # The time limit of a wait.
             assert q[-1] < 20e6, (name, q)
 assert latency["first-after-idle/p50"]["value"] <= latency["first-after-idle/p90"]["value"]
-# CPU time of a thread that sleeps: true on a busy machine too.
-assert latency["idle-monitor"]["value"] <= 1, latency["idle-monitor"]
+# A Monitor that polled would take all of a core; what it takes is a figure (bench/results).
+assert latency["idle-monitor"]["value"] <= 20, latency["idle-monitor"]
 
 rate = rows_of("rate")
 assert len(rate) == 2 + 2 * 5, rate.keys()
