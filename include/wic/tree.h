@@ -1,0 +1,753 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * The interrupt tree: the device half of push mode.
+ *
+ * Poll levels, not edges; one reader a line.  The truth is a word in host memory that only
+ * grows.  At most one warp of a device reads a given line of 16 such words; it raises copies in
+ * device memory; the others look at the copies, and of a block all but one park.  There is no
+ * ring and no log: a wake-up may be late, never lost.
+ *
+ *	host memory    truth[16] ----------------- control: cancel, ends
+ *	                  |  read by the line's owner only         |
+ *	device memory  line.word[16] = copies                      control.word[2]
+ *	                  |  read by the watcher of each block     |
+ *	shared memory  lot: mask of waiters, who watches; a slot a warp {barrier, word, want, line}
+ *	                  |  arrive
+ *	               the parked warp: looks at the word itself, then goes on
+ *
+ * A warp that waits
+ *	looks		at its word.  There: one acquire, done.
+ *	registers	word and want in its slot, then its bit in the mask.
+ *	watches		if nobody does: it takes the role and looks at its own bit again.
+ *	parks		otherwise, on its own barrier, and looks at its deadline now and then.
+ *
+ * The watcher, each turn: looks at the word of each waiter; takes lines that are wanted and that
+ * nobody owns; reads those it owns and raises what grew; wakes whom something has come for.
+ * When it leaves, it frees its lines and hands the role over.
+ *
+ * Tokens.  A set bit of the mask is a token.
+ *  1. Who clears another warp's bit owes it one arrive, for bits that it cleared itself.  Who
+ *     clears its own owes nothing.
+ *  2. A waiter that leaves and finds its own bit cleared owes one park.
+ *  3. After every completed park the id of the watcher is compared first.  Own: it is the
+ *     watcher.  Otherwise it looks at its word, then at its deadline, then registers again.
+ *  4. Who wins the role and finds its own bit clear parks once, with the role.
+ *  5. Handing over takes the successor's bit, writes its id, arrives.  The last one: no id, then
+ *     looks at the mask again; bits: tries to get the role back.
+ *  6. The watcher looks at its own deadline and leaves as if satisfied.
+ *  7. The mask is read with acquire.
+ *
+ * Why nothing is lost: a waiter is registered or watches; its block's watcher looks at its word
+ * each turn, and at its line if nobody else owns that; an owner reads its lines each turn and
+ * frees them before it leaves, and who looks next owns them.
+ *
+ * What ends a wait without data is a level too.  Control is a line of the context: word
+ * WIC_TREE_CANCEL is odd while all waits are cancelled; WIC_TREE_ENDS counts ends of tags (owner
+ * died, channel closed), each of which is a word of the line in host memory that is read when
+ * the count has grown.  What was published before an end still satisfies.
+ *
+ * One source for nvcc and C compilers.  What differs is in primitives that carry order and scope:
+ * tree_cuda.h; tree_gcc.h with tree_threads.h, or with whatever WIC_TREE_PRIMITIVES names.
+ * All lanes of @m, the live ones of a converged warp, call each function together, with the same
+ * arguments, and get the same result.  docs/memory-order.md has a row a word; tests/model proves
+ * the rules.
+ *
+ * A build that only needs wic_tree_wait_word() defines WIC_TREE_PLAIN_ONLY: no lines, fewer
+ * registers.
+ */
+#ifndef WIC_TREE_H
+#define WIC_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <wic/abi.h>
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#include <wic/tree_cuda.h>
+#elif defined(WIC_TREE_PRIMITIVES)
+#include WIC_TREE_PRIMITIVES
+#else
+#include <wic/tree_threads.h>
+#endif
+
+/* errno.h is not everywhere where this is compiled; the numbers are those of Linux. */
+#define WIC_TREE_EAGAIN (-11)
+#define WIC_TREE_EINVAL (-22)
+#define WIC_TREE_ETIMEDOUT (-110)
+#define WIC_TREE_ECANCELED (-125)
+#define WIC_TREE_EOWNERDEAD (-130)
+#define WIC_TREE_PENDING 1 /* none of them yet */
+
+#define WIC_WARPS_MAX 32u /* of a block that shares a lot */
+#define WIC_TREE_LINE_TAGS 16u
+
+/* Words of the control line. */
+#define WIC_TREE_CANCEL 0u
+#define WIC_TREE_ENDS 1u
+#define WIC_TREE_CONTROL_WORDS 2u
+
+/* Values of an end. */
+#define WIC_TREE_CLOSED 1u
+#define WIC_TREE_DIED 2u
+
+/* Low bits of a word's address in a slot. */
+#define WIC_TREE_PLAIN 1u /* a word of the user's: no line, no control */
+#define WIC_TREE_SYS 2u   /* written from outside the device */
+#define WIC_TREE_BITS 7u
+
+/*
+ * 16 tags in device memory, 256 bytes aligned, so that a word's address says its line.  The
+ * control line is one of these too.  All but word, owner and the copies of the end are constant.
+ */
+struct wic_tree_line {
+	uint64_t word[WIC_TREE_LINE_TAGS]; /* epochs; raised with release, read relaxed */
+	uint64_t owner;                    /* 0, or 1 + the block that reads truth */
+	const uint64_t *truth;             /* 16 words of host memory; NULL: raised in place */
+	const uint64_t *end_truth;         /* host memory: 0 or how the line's tags ended */
+	struct wic_tree_line *control;     /* NULL in the control line itself */
+	uint64_t end;                      /* copy of *end_truth as of end_seen */
+	uint64_t end_seen;                 /* control's WIC_TREE_ENDS then */
+	uint64_t pad[10];
+};
+
+/* A warp's place in the lot.  word and want: the warp's; line: the watcher's. */
+struct wic_lot_warp {
+	uint64_t barrier; /* sm_90: an mbarrier; else arrivals, the lowest bit is the parity */
+	uint64_t word;    /* address | WIC_TREE_PLAIN | WIC_TREE_SYS */
+	uint64_t want;
+	uint64_t line; /* owned for this place by the watcher, or 0 */
+};
+
+/*
+ * Where the warps of a block meet, in its shared memory: WIC_LOT_BYTES(warps) bytes, 8 aligned.
+ * Atomics only.
+ */
+struct wic_lot {
+	uint32_t mask;    /* bit w: warp w is registered */
+	uint32_t watcher; /* 1 + warp, 0: nobody */
+	uint32_t parity;  /* bit w: parity that warp w's next park ends */
+	uint32_t warps;
+	uint64_t control; /* control line owned by the watcher, or 0 */
+	uint64_t turns;   /* of watchers, so that looking can be counted */
+	struct wic_lot_warp warp[WIC_WARPS_MAX];
+};
+
+#define WIC_LOT_BYTES(warps) \
+	(offsetof(struct wic_lot, warp) + (warps) * sizeof(struct wic_lot_warp))
+
+WIC_STATIC_ASSERT(sizeof(struct wic_tree_line) == 256, "an address says its line");
+WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 32, "a slot");
+WIC_STATIC_ASSERT(offsetof(struct wic_lot, warp) == 32, "the lot's head");
+
+/**
+ * wic_tree_lot_init() - Make a lot, before any warp of the block waits.
+ * @lot: WIC_LOT_BYTES(@warps) bytes.
+ * @warps: of the block, 1 to WIC_WARPS_MAX.
+ *
+ * Context: one thread of the block; a barrier of the block follows.
+ */
+WIC_TREE_FN void wic_tree_lot_init(struct wic_lot *lot, uint32_t warps)
+{
+	lot->mask = 0;
+	lot->watcher = 0;
+	lot->parity = 0;
+	lot->warps = warps;
+	lot->control = 0;
+	lot->turns = 0;
+	for (uint32_t i = 0; i < warps; i++) {
+		wic_t_barrier_init(&lot->warp[i].barrier);
+		lot->warp[i].word = 0;
+		lot->warp[i].want = 0;
+		lot->warp[i].line = 0;
+	}
+}
+
+/* ---- what a waiter sees ---------------------------------------------------------------- */
+
+WIC_TREE_FN uint64_t *wic_tree_word_(uint64_t word)
+{
+	return (uint64_t *)(uintptr_t)(word & ~(uint64_t)WIC_TREE_BITS);
+}
+
+WIC_TREE_FN struct wic_tree_line *wic_tree_line_(uint64_t word)
+{
+	return (struct wic_tree_line *)(uintptr_t)(word & ~(uint64_t)255);
+}
+
+WIC_TREE_FN int wic_tree_is_there_(uint64_t word, uint64_t want)
+{
+	const uint64_t *p = wic_tree_word_(word);
+
+	return (word & WIC_TREE_BITS ? wic_t_load_sys(p) : wic_t_load(p)) >= want;
+}
+
+/* The acquire that satisfies: lane by lane the value could differ, so one lane's is used. */
+WIC_TREE_FN int wic_tree_acquire_(uint64_t word, uint64_t want)
+{
+	const uint64_t *p = wic_tree_word_(word);
+
+	return (word & WIC_TREE_BITS ? wic_t_acquire_sys(p) : wic_t_acquire(p)) >= want;
+}
+
+#ifndef WIC_TREE_PLAIN_ONLY
+
+/* Raises a copy from host memory where that grew; true: it did. */
+WIC_TREE_FN uint32_t wic_tree_copy_(struct wic_tree_line *line, uint32_t i)
+{
+	uint64_t truth = wic_t_load_truth(&line->truth[i]);
+
+	if (truth <= wic_t_load(&line->word[i]))
+		return 0;
+	/* What was written before the truth is visible to who acquires the copy. */
+	wic_t_fence_truth();
+	wic_t_raise(&line->word[i], truth);
+	return 1;
+}
+
+/* The line's tags have ended, and nothing is published any more: the truth is final. */
+WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
+{
+	struct wic_tree_line *line = wic_tree_line_(word);
+	uint32_t i = (uint32_t)(wic_tree_word_(word) - line->word);
+
+	if (line->truth)
+		wic_tree_copy_(line, i);
+	if (wic_tree_acquire_(word, want))
+		return 0;
+	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
+}
+
+/* 0, an error that ends the wait, or WIC_TREE_PENDING. */
+WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
+{
+	struct wic_tree_line *line, *control;
+	uint64_t ends, end;
+
+	if (wic_tree_is_there_(word, want))
+		return 0;
+	if (word & WIC_TREE_PLAIN)
+		return WIC_TREE_PENDING;
+	line = wic_tree_line_(word);
+	control = line->control;
+	ends = wic_t_load(&control->word[WIC_TREE_ENDS]);
+	if (ends != wic_t_load(&line->end_seen)) {
+		/* Pairs with the owner's raise: the ends that were counted are visible. */
+		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
+		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
+		wic_t_raise(&line->end_seen, ends);
+	}
+	end = wic_t_acquire(&line->end);
+	if (end)
+		return wic_tree_ended_(word, want, end);
+	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
+	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
+		wic_tree_copy_(control, WIC_TREE_CANCEL);
+		if (wic_t_load_truth(&control->truth[WIC_TREE_CANCEL]) & 1)
+			return WIC_TREE_ECANCELED;
+	}
+	return WIC_TREE_PENDING;
+}
+
+/* ---- lines: owned, read, freed --------------------------------------------------------- */
+
+WIC_TREE_FN uint64_t wic_tree_own_(struct wic_tree_line *line)
+{
+	if (wic_t_load(&line->owner) || !wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block()))
+		return 0;
+	return (uint64_t)(uintptr_t)line;
+}
+
+WIC_TREE_FN void wic_tree_free_(uint64_t line)
+{
+	if (line)
+		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
+}
+
+/* The line of place @i, now that its waiter wants @word, 0: none.  Returns 1 if it is owned. */
+WIC_TREE_FN uint32_t wic_tree_place_line_(struct wic_lot *lot, uint32_t i, uint64_t word)
+{
+	uint64_t owned = wic_t_lot_load64(&lot->warp[i].line);
+	struct wic_tree_line *line = wic_tree_line_(word);
+
+	if (owned && owned != (uint64_t)(uintptr_t)line) {
+		wic_tree_free_(owned);
+		owned = 0;
+	}
+	if (!owned && line && line->truth)
+		owned = wic_tree_own_(line);
+	wic_t_lot_store64(&lot->warp[i].line, owned);
+	return owned != 0;
+}
+
+/* Reads the lines of the places @owned, two a load; returns whether any word grew. */
+WIC_TREE_FN uint32_t wic_tree_read_lines_(struct wic_lot *lot, uint32_t m, uint32_t owned)
+{
+	uint32_t grown = 0;
+
+	while (owned) {
+		uint32_t a = wic_t_ffs(owned), b;
+
+		owned &= owned - 1;
+		b = owned ? wic_t_ffs(owned) : a;
+		owned &= owned - 1;
+		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS)
+		{
+			uint64_t line =
+				wic_t_lot_load64(&lot->warp[j < WIC_TREE_LINE_TAGS ? a : b].line);
+
+			if (j < WIC_TREE_LINE_TAGS || a != b)
+				grown |= wic_tree_copy_((struct wic_tree_line *)(uintptr_t)line,
+							j % WIC_TREE_LINE_TAGS);
+		}
+	}
+	return wic_t_or(m, grown);
+}
+
+/*
+ * The control line of one of the waiters, another one each turn, so that several contexts in
+ * one block all have their turn.  Returns whether it grew.
+ */
+WIC_TREE_FN uint32_t wic_tree_control_(struct wic_lot *lot, uint32_t m, uint32_t mask,
+				       uint32_t turn)
+{
+	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0;
+
+	WIC_T_ONE(m)
+	{
+		uint64_t word =
+			mask ? wic_t_lot_load64(&lot->warp[wic_t_ffs(above ? above : mask)].word)
+			     : 0;
+		uint64_t owned = wic_t_lot_load64(&lot->control);
+		struct wic_tree_line *control =
+			word && !(word & WIC_TREE_PLAIN) ? wic_tree_line_(word)->control : NULL;
+
+		if (owned && owned != (uint64_t)(uintptr_t)control) {
+			wic_tree_free_(owned);
+			owned = 0;
+		}
+		if (!owned && control)
+			owned = wic_tree_own_(control);
+		wic_t_lot_store64(&lot->control, owned);
+		if (owned)
+			for (uint32_t i = 0; i < WIC_TREE_CONTROL_WORDS; i++)
+				grown |= wic_tree_copy_(control, i);
+	}
+	return wic_t_get(m, grown);
+}
+
+WIC_TREE_FN void wic_tree_free_lines_(struct wic_lot *lot, uint32_t m)
+{
+	wic_t_sync(m);
+	WIC_T_EACH(m, i, lot->warps)
+	{
+		wic_tree_free_(wic_t_lot_load64(&lot->warp[i].line));
+		wic_t_lot_store64(&lot->warp[i].line, 0);
+	}
+	WIC_T_ONE(m)
+	{
+		wic_tree_free_(wic_t_lot_load64(&lot->control));
+		wic_t_lot_store64(&lot->control, 0);
+	}
+	wic_t_sync(m);
+}
+
+#else /* WIC_TREE_PLAIN_ONLY */
+
+WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
+{
+	return wic_tree_is_there_(word, want) ? 0 : WIC_TREE_PENDING;
+}
+
+#endif
+
+/* ---- the watcher ----------------------------------------------------------------------- */
+
+/* One turn; returns whether anything moved.  @me: its own bit goes when it is satisfied. */
+WIC_TREE_FN uint32_t wic_tree_turn_(struct wic_lot *lot, uint32_t m, uint32_t turn)
+{
+	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(&lot->mask)), ready = 0, moved = 0;
+	uint32_t taken = 0, me = wic_t_warp();
+#ifndef WIC_TREE_PLAIN_ONLY
+	uint32_t owned = 0;
+#else
+	(void)turn;
+#endif
+
+	WIC_T_EACH(m, i, lot->warps)
+	{
+		uint64_t word = mask >> i & 1 ? wic_t_lot_load64(&lot->warp[i].word) : 0;
+
+		if (word && wic_tree_state_(word, wic_t_lot_load64(&lot->warp[i].want)) !=
+				    WIC_TREE_PENDING) {
+			ready |= 1u << i;
+			word = 0;
+		}
+#ifndef WIC_TREE_PLAIN_ONLY
+		owned |= wic_tree_place_line_(lot, i, word & WIC_TREE_PLAIN ? 0 : word) << i;
+#endif
+	}
+	ready = wic_t_or(m, ready);
+#ifndef WIC_TREE_PLAIN_ONLY
+	owned = wic_t_or(m, owned);
+	moved = wic_tree_read_lines_(lot, m, owned);
+	moved |= wic_tree_control_(lot, m, mask, turn);
+#endif
+	if (!ready)
+		return moved;
+	WIC_T_ONE(m)
+	taken = wic_t_lot_and(&lot->mask, ~ready) & ready; /* rule 1 */
+	taken = wic_t_get(m, taken);
+	WIC_T_EACH(m, i, lot->warps)
+	{
+		if (taken >> i & 1 && i != me)
+			wic_t_arrive(&lot->warp[i].barrier);
+	}
+	return 1;
+}
+
+/* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
+WIC_TREE_FN void wic_tree_hand_over_(struct wic_lot *lot, uint32_t me)
+{
+	for (;;) {
+		uint32_t mask = wic_t_lot_acquire(&lot->mask), next;
+
+		if (!mask) {
+			wic_t_lot_xchg(&lot->watcher, 0);
+			if (!wic_t_lot_or(&lot->mask, 0) ||
+			    !wic_t_lot_cas(&lot->watcher, 0, me + 1))
+				return;
+			continue;
+		}
+		next = wic_t_ffs(mask);
+		if (!(wic_t_lot_and(&lot->mask, ~(1u << next)) >> next & 1))
+			continue; /* gone meanwhile */
+		wic_t_lot_xchg(&lot->watcher, next + 1);
+		wic_t_arrive(&lot->warp[next].barrier);
+		return;
+	}
+}
+
+/* Until this warp's own bit is gone or its deadline passed; then without the role. */
+WIC_TREE_FN void wic_tree_watch_(struct wic_lot *lot, uint32_t m, uint64_t until)
+{
+	uint64_t since = 0;
+	uint32_t me = wic_t_warp(), left = 0, turn;
+
+	WIC_T_ONE(m)
+	since = wic_t_now();
+	for (turn = 0; !left; turn++) {
+		uint32_t moved = wic_tree_turn_(lot, m, turn);
+
+		WIC_T_ONE(m)
+		{
+			uint64_t now = wic_t_now();
+
+			if (!(wic_t_lot_load(&lot->mask) >> me & 1)) {
+				left = 1;
+			} else if (now >= until) {
+				wic_t_lot_and(&lot->mask, ~(1u << me)); /* rule 6 */
+				left = 1;
+			} else if (!moved) {
+				/* A twentieth of what was waited is what it may come too late. */
+				uint64_t nap = (now - since) / 20;
+
+				if (nap > WIC_T_NAP_NS_MAX)
+					nap = WIC_T_NAP_NS_MAX;
+				if (nap > until - now)
+					nap = until - now;
+				wic_t_nap((uint32_t)nap);
+			}
+		}
+		left = wic_t_get(m, left);
+	}
+#ifndef WIC_TREE_PLAIN_ONLY
+	wic_tree_free_lines_(lot, m);
+#endif
+	WIC_T_ONE(m)
+	{
+		wic_t_lot_store64(&lot->turns, wic_t_lot_load64(&lot->turns) + turn);
+		wic_tree_hand_over_(lot, me);
+	}
+	wic_t_sync(m);
+}
+
+/* ---- waiting --------------------------------------------------------------------------- */
+
+WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
+{
+	uint64_t now = wic_t_now();
+
+	return timeout_ns > WIC_FOREVER - now ? WIC_FOREVER : now + timeout_ns;
+}
+
+/* What a look says; past the deadline it is never WIC_TREE_PENDING.  One lane. */
+WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
+{
+	int rc = wic_tree_state_(word, want);
+
+	if (!rc)
+		(void)wic_tree_acquire_(word, want);
+	else if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
+		rc = WIC_TREE_ETIMEDOUT;
+	return rc;
+}
+
+/* Parks until the arrive that is owed or, where the own bit is still set, the deadline: 0. */
+WIC_TREE_FN uint32_t wic_tree_park_(struct wic_lot *lot, uint32_t me, uint64_t until)
+{
+	uint32_t parity = wic_t_lot_load(&lot->parity) >> me & 1;
+
+	while (!wic_t_park(&lot->warp[me].barrier, parity, until)) {
+		if (wic_t_now() < until)
+			continue;
+		if (wic_t_lot_and(&lot->mask, ~(1u << me)) >> me & 1)
+			return 0;
+		until = WIC_FOREVER; /* rule 2: it is on its way */
+	}
+	wic_t_lot_xor(&lot->parity, 1u << me);
+	return 1;
+}
+
+/* Registers and parks, or returns 1 at once or afterwards: this warp watches.  One lane. */
+WIC_TREE_FN uint32_t wic_tree_enter_(struct wic_lot *lot, uint32_t me, uint64_t word, uint64_t want,
+				     uint64_t until)
+{
+	uint32_t bit = 1u << me;
+
+	wic_t_lot_store64(&lot->warp[me].word, word);
+	wic_t_lot_store64(&lot->warp[me].want, want);
+	wic_t_lot_or(&lot->mask, bit);
+	if (wic_t_lot_cas(&lot->watcher, 0, me + 1)) {
+		if (wic_t_lot_load(&lot->mask) & bit)
+			return 1;
+		until = WIC_FOREVER; /* rule 4 */
+	}
+	if (!wic_tree_park_(lot, me, until) || wic_t_lot_load(&lot->watcher) != me + 1)
+		return 0;
+	wic_t_lot_or(&lot->mask, bit); /* rule 3 */
+	return 1;
+}
+
+/* Not there at the first look.  The arguments are right. */
+WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *lot, uint64_t word, uint64_t want,
+				      uint64_t timeout_ns, uint32_t m)
+{
+	uint64_t until = 0;
+
+	WIC_T_ONE(m)
+	until = wic_tree_until_(timeout_ns);
+	for (;;) {
+		int rc = WIC_TREE_PENDING;
+		uint32_t watches = 0;
+
+		WIC_T_ONE(m)
+		{
+			rc = wic_tree_look_(word, want, until);
+			if (rc == WIC_TREE_PENDING)
+				watches = wic_tree_enter_(lot, wic_t_warp(), word, want, until);
+		}
+		rc = (int)wic_t_get(m, (uint32_t)rc);
+		if (rc != WIC_TREE_PENDING) {
+			wic_t_sync(m);
+			return rc;
+		}
+		if (wic_t_get(m, watches))
+			wic_tree_watch_(lot, m, until);
+	}
+}
+
+/* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
+WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
+{
+	uint64_t until = 0, since = 0, line = 0, control = 0;
+	int rc;
+
+	WIC_T_ONE(m)
+	{
+		since = wic_t_now();
+		until = wic_tree_until_(timeout_ns);
+	}
+	for (;;) {
+		rc = WIC_TREE_PENDING;
+		WIC_T_ONE(m)
+		rc = wic_tree_look_(word, want, until);
+		rc = (int)wic_t_get(m, (uint32_t)rc);
+		if (rc != WIC_TREE_PENDING)
+			break;
+#ifndef WIC_TREE_PLAIN_ONLY
+		if (!(word & WIC_TREE_PLAIN)) {
+			struct wic_tree_line *l = wic_tree_line_(word);
+
+			WIC_T_ONE(m)
+			{
+				if (!line && l->truth)
+					line = wic_tree_own_(l);
+				if (!control)
+					control = wic_tree_own_(l->control);
+				for (uint32_t i = 0; control && i < WIC_TREE_CONTROL_WORDS; i++)
+					wic_tree_copy_(l->control, i);
+			}
+			if (wic_t_get(m, line != 0))
+				WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
+			wic_tree_copy_(l, i);
+		}
+#endif
+		WIC_T_ONE(m)
+		{
+			uint64_t nap = (wic_t_now() - since) / 20;
+
+			wic_t_nap((uint32_t)(nap > WIC_T_NAP_NS_MAX ? WIC_T_NAP_NS_MAX : nap));
+		}
+	}
+#ifndef WIC_TREE_PLAIN_ONLY
+	wic_t_sync(m);
+	WIC_T_ONE(m)
+	{
+		wic_tree_free_(line);
+		wic_tree_free_(control);
+	}
+#endif
+	wic_t_sync(m);
+	return rc;
+}
+
+WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want,
+			       uint64_t timeout_ns, uint32_t m)
+{
+	if (wic_tree_is_there_(word, want)) {
+		/* By one lane, then the others: a shuffle would order nothing. */
+		WIC_T_ONE(m)
+		(void)wic_tree_acquire_(word, want);
+		wic_t_sync(m);
+		return 0;
+	}
+	if (!lot)
+		return wic_tree_poll_slow_(word, want, timeout_ns, m);
+	if (wic_t_warp() >= lot->warps)
+		return WIC_TREE_EINVAL;
+	return wic_tree_wait_slow_(lot, word, want, timeout_ns, m);
+}
+
+/**
+ * wic_tree_wait_word() - Wait until a word of the user's is at least a value.
+ * @lot: the block's lot; NULL: this warp looks by itself.
+ * @word: 8 bytes, aligned, in memory of this device that may be read while the kernel runs;
+ *	anybody may write it.
+ * @at_least: unsigned.
+ * @timeout_ns: from now; 0: look once; WIC_FOREVER.
+ * @m: live lanes.
+ *
+ * What the writer wrote before it stored the value with release order is visible after 0.  There
+ * is no cancel: nothing but value and deadline ends this wait.
+ *
+ * Context: warp, converged, outside lane loops.
+ * Return: 0; -ETIMEDOUT; -EINVAL: NULL, misaligned, no lane, a lot for fewer warps.
+ */
+WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least,
+				   uint64_t timeout_ns, uint32_t m)
+{
+	uint64_t at = (uint64_t)(uintptr_t)word;
+
+	if (!m || !at || at & WIC_TREE_BITS)
+		return WIC_TREE_EINVAL;
+	return wic_tree_wait_(lot, at | WIC_TREE_PLAIN, at_least, timeout_ns, m);
+}
+
+#ifndef WIC_TREE_PLAIN_ONLY
+
+/* The address of a tag's word. */
+WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t tag)
+{
+	return &lines[tag / WIC_TREE_LINE_TAGS].word[tag % WIC_TREE_LINE_TAGS];
+}
+
+/**
+ * wic_tree_wait() - Wait until an epoch of a tag, or a later one, is published.
+ * @lot: the block's lot; NULL: this warp looks by itself.
+ * @lines: of the channel on this device.
+ * @tags: of the channel.
+ * @tag: in [0, @tags).
+ * @epoch: 1 to WIC_EPOCH_LAST.
+ * @timeout_ns: from now; 0: look once; WIC_FOREVER.
+ * @m: live lanes.
+ *
+ * Context: warp, converged, outside lane loops.
+ * Return: 0; -ETIMEDOUT; -ECANCELED; -EOWNERDEAD; -EINVAL: NULL, tag or epoch out of range, no
+ * lane, a lot for fewer warps.
+ */
+WIC_TREE_FN int wic_tree_wait(struct wic_lot *lot, struct wic_tree_line *lines, uint32_t tags,
+			      uint32_t tag, uint64_t epoch, uint64_t timeout_ns, uint32_t m)
+{
+	if (!lines || tag >= tags || epoch - 1 >= WIC_EPOCH_LAST || !m)
+		return WIC_TREE_EINVAL;
+	return wic_tree_wait_(lot, (uint64_t)(uintptr_t)wic_tree_tag_word(lines, tag), epoch,
+			      timeout_ns, m);
+}
+
+/* ---- publishing on the device, release and credits -------------------------------------- */
+
+/**
+ * wic_tree_publish() - Say that the data of (tag, epoch) is there, to waiters on this device.
+ * @lines: of the channel on this device, whose truth is NULL.
+ * @tag: of the channel.
+ * @epoch: greater than the last.
+ * @m: live lanes, all of whose stores come before.
+ *
+ * Context: warp, converged.
+ */
+WIC_TREE_FN void wic_tree_publish(struct wic_tree_line *lines, uint32_t tag, uint64_t epoch,
+				  uint32_t m)
+{
+	wic_t_sync(m);
+	WIC_T_ONE(m)
+	wic_t_raise(wic_tree_tag_word(lines, tag), epoch);
+}
+
+/**
+ * wic_tree_publish_sys() - The same to a word outside the device: of a peer, or a host's truth.
+ * @word: this warp's channel is its only writer.
+ * @epoch: greater than the last.
+ * @m: live lanes, all of whose stores come before.
+ *
+ * One posted store.
+ *
+ * Context: warp, converged.
+ */
+WIC_TREE_FN void wic_tree_publish_sys(uint64_t *word, uint64_t epoch, uint32_t m)
+{
+	wic_t_sync(m);
+	WIC_T_ONE(m)
+	wic_t_post_sys(word, epoch);
+}
+
+/**
+ * wic_tree_release() - Say that this warp has read the data of an epoch.
+ * @count: releases of the tag's page so far, in device memory.
+ * @readers: releases that give the page back.
+ * @credit: the page's credit, a word of the producer's.
+ * @epoch: that was on the page.
+ * @m: live lanes, all of whose reads come before.
+ *
+ * Context: warp, converged.
+ * Return: 1 in the warp that completed the readers, else 0; the same in all lanes.
+ */
+WIC_TREE_FN uint32_t wic_tree_release(uint64_t *count, uint32_t readers, uint64_t *credit,
+				      uint64_t epoch, uint32_t m)
+{
+	uint32_t last = 0;
+
+	wic_t_sync(m);
+	WIC_T_ONE(m)
+	{
+		/* Each reader's add is ordered after its reads and before the last one's. */
+		last = (wic_t_add(count, 1) + 1) % readers == 0;
+		if (last)
+			wic_t_post_sys(credit, epoch);
+	}
+	return wic_t_get(m, last);
+}
+
+#endif /* WIC_TREE_PLAIN_ONLY */
+
+#endif /* WIC_TREE_H */

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/*
+ * Primitives of tree.h for nvcc, from sm_75.  A parked warp waits on an mbarrier (sm_90), which
+ * returns by itself after some 4 us; before, on a word of shared memory with sleeps.
+ *
+ * Mask and watcher of the lot are two words, each side writing one and looking at the other, so
+ * what orders them is a fence.sc of the block.
+ */
+#ifndef WIC_TREE_CUDA_H
+#define WIC_TREE_CUDA_H
+
+#include <stdint.h>
+
+#define WIC_TREE_FN static __device__ __forceinline__
+#define WIC_TREE_SLOW static __device__ __noinline__
+
+/* Sleeps of a watcher at most; of a parked warp before sm_90. */
+#define WIC_T_NAP_NS_MAX 10000u
+#define WIC_T_PARK_NAP_NS 200u
+
+/* ---- device memory, host memory -------------------------------------------------------- */
+
+WIC_TREE_FN uint64_t wic_t_load(const uint64_t *p)
+{
+	uint64_t v;
+
+	asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	return v;
+}
+
+WIC_TREE_FN uint64_t wic_t_load_sys(const uint64_t *p)
+{
+	uint64_t v;
+
+	asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	return v;
+}
+
+WIC_TREE_FN uint64_t wic_t_acquire(const uint64_t *p)
+{
+	uint64_t v;
+
+	asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	return v;
+}
+
+WIC_TREE_FN uint64_t wic_t_acquire_sys(const uint64_t *p)
+{
+	uint64_t v;
+
+	asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	return v;
+}
+
+/* Followed by wic_t_fence_truth() where what it says is passed on. */
+WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
+{
+	return wic_t_load_sys(p);
+}
+
+WIC_TREE_FN void wic_t_fence_truth(void)
+{
+	asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+/* max, release: epochs never go back, whoever raises. */
+WIC_TREE_FN void wic_t_raise(uint64_t *p, uint64_t v)
+{
+	asm volatile("red.release.gpu.max.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+/* 0 -> owner; 1: it is the caller's now. */
+WIC_TREE_FN uint32_t wic_t_take(uint64_t *p, uint64_t owner)
+{
+	uint64_t old;
+
+	asm volatile("atom.acquire.gpu.cas.b64 %0, [%1], 0, %2;"
+		     : "=l"(old)
+		     : "l"(p), "l"(owner)
+		     : "memory");
+	return old == 0;
+}
+
+WIC_TREE_FN void wic_t_give(uint64_t *p)
+{
+	asm volatile("st.release.gpu.u64 [%0], 0;" ::"l"(p) : "memory");
+}
+
+/* Returns what was there. */
+WIC_TREE_FN uint64_t wic_t_add(uint64_t *p, uint64_t v)
+{
+	uint64_t old;
+
+	asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;"
+		     : "=l"(old)
+		     : "l"(p), "l"(v)
+		     : "memory");
+	return old;
+}
+
+/* @old -> @v; 1: done. */
+WIC_TREE_FN uint32_t wic_t_swap(uint64_t *p, uint64_t old, uint64_t v)
+{
+	uint64_t seen;
+
+	asm volatile("atom.acq_rel.gpu.cas.b64 %0, [%1], %2, %3;"
+		     : "=l"(seen)
+		     : "l"(p), "l"(old), "l"(v)
+		     : "memory");
+	return seen == old;
+}
+
+WIC_TREE_FN void wic_t_post_sys(uint64_t *p, uint64_t v)
+{
+	asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+/* ---- the lot --------------------------------------------------------------------------- */
+
+WIC_TREE_FN uint32_t wic_t_shared_(const void *p)
+{
+	return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+WIC_TREE_FN uint32_t wic_t_lot_load(const uint32_t *p)
+{
+	uint32_t v;
+
+	asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
+		     : "=r"(v)
+		     : "r"(wic_t_shared_(p))
+		     : "memory");
+	return v;
+}
+
+WIC_TREE_FN uint32_t wic_t_lot_acquire(const uint32_t *p)
+{
+	uint32_t v;
+
+	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
+		     : "=r"(v)
+		     : "r"(wic_t_shared_(p))
+		     : "memory");
+	return v;
+}
+
+WIC_TREE_FN uint64_t wic_t_lot_load64(const uint64_t *p)
+{
+	uint64_t v;
+
+	asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];"
+		     : "=l"(v)
+		     : "r"(wic_t_shared_(p))
+		     : "memory");
+	return v;
+}
+
+WIC_TREE_FN void wic_t_lot_store64(uint64_t *p, uint64_t v)
+{
+	asm volatile("st.relaxed.cta.shared.u64 [%0], %1;" ::"r"(wic_t_shared_(p)), "l"(v)
+		     : "memory");
+}
+
+WIC_TREE_FN uint32_t wic_t_lot_or(uint32_t *p, uint32_t v)
+{
+	uint32_t old;
+
+	asm volatile("fence.sc.cta;\n\tatom.acq_rel.cta.shared.or.b32 %0, [%1], %2;"
+		     : "=r"(old)
+		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "memory");
+	return old;
+}
+
+WIC_TREE_FN uint32_t wic_t_lot_and(uint32_t *p, uint32_t v)
+{
+	uint32_t old;
+
+	asm volatile("atom.acq_rel.cta.shared.and.b32 %0, [%1], %2;"
+		     : "=r"(old)
+		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "memory");
+	return old;
+}
+
+WIC_TREE_FN uint32_t wic_t_lot_xor(uint32_t *p, uint32_t v)
+{
+	uint32_t old;
+
+	asm volatile("atom.relaxed.cta.shared.xor.b32 %0, [%1], %2;"
+		     : "=r"(old)
+		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "memory");
+	return old;
+}
+
+WIC_TREE_FN uint32_t wic_t_lot_xchg(uint32_t *p, uint32_t v)
+{
+	uint32_t old;
+
+	asm volatile("atom.acq_rel.cta.shared.exch.b32 %0, [%1], %2;"
+		     : "=r"(old)
+		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "memory");
+	return old;
+}
+
+/* @old -> @v; 1: done. */
+WIC_TREE_FN uint32_t wic_t_lot_cas(uint32_t *p, uint32_t old, uint32_t v)
+{
+	uint32_t seen;
+
+	asm volatile("fence.sc.cta;\n\tatom.acq_rel.cta.shared.cas.b32 %0, [%1], %2, %3;"
+		     : "=r"(seen)
+		     : "r"(wic_t_shared_(p)), "r"(old), "r"(v)
+		     : "memory");
+	return seen == old;
+}
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+WIC_TREE_FN void wic_t_barrier_init(uint64_t *barrier)
+{
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(wic_t_shared_(barrier))
+		     : "memory");
+}
+
+WIC_TREE_FN void wic_t_arrive(uint64_t *barrier)
+{
+	asm volatile(
+		"mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(wic_t_shared_(barrier))
+		: "memory");
+}
+
+/* Sleeps until an arrive has ended the parity, or some 4 us: 1: it has. */
+WIC_TREE_FN uint32_t wic_t_park(uint64_t *barrier, uint32_t parity, uint64_t until)
+{
+	uint32_t done;
+
+	(void)until;
+	asm volatile("{\n\t.reg .pred p;\n\t"
+		     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
+		     "selp.u32 %0, 1, 0, p;\n\t}"
+		     : "=r"(done)
+		     : "r"(wic_t_shared_(barrier)), "r"(parity)
+		     : "memory");
+	return done;
+}
+
+#else /* arrivals are counted; the parity is the lowest bit */
+
+WIC_TREE_FN void wic_t_barrier_init(uint64_t *barrier)
+{
+	*barrier = 0;
+}
+
+WIC_TREE_FN void wic_t_arrive(uint64_t *barrier)
+{
+	asm volatile("red.release.cta.shared.add.u32 [%0], 1;" ::"r"(wic_t_shared_(barrier))
+		     : "memory");
+}
+
+WIC_TREE_FN uint32_t wic_t_park(uint64_t *barrier, uint32_t parity, uint64_t until)
+{
+	uint32_t v;
+
+	(void)until;
+	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
+		     : "=r"(v)
+		     : "r"(wic_t_shared_(barrier))
+		     : "memory");
+	if ((v & 1) != parity)
+		return 1;
+	__nanosleep(WIC_T_PARK_NAP_NS);
+	return 0;
+}
+
+#endif
+
+/* ---- the warp and its lanes ------------------------------------------------------------ */
+
+WIC_TREE_FN uint64_t wic_t_now(void)
+{
+	uint64_t v;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(v));
+	return v;
+}
+
+WIC_TREE_FN void wic_t_nap(uint32_t ns)
+{
+	__nanosleep(ns);
+}
+
+WIC_TREE_FN uint32_t wic_t_warp(void)
+{
+	return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / 32;
+}
+
+WIC_TREE_FN uint32_t wic_t_block(void)
+{
+	return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+}
+
+WIC_TREE_FN uint32_t wic_t_rank_(uint32_t m)
+{
+	uint32_t below;
+
+	asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+	return (uint32_t)__popc(m & below);
+}
+
+/* Number of the lowest bit; @v is not 0. */
+WIC_TREE_FN uint32_t wic_t_ffs(uint32_t v)
+{
+	return (uint32_t)__ffs((int)v) - 1;
+}
+
+#define WIC_T_ONE(m) if (!wic_t_rank_(m))
+#define WIC_T_EACH(m, i, n) for (uint32_t i = wic_t_rank_(m); i < (n); i += (uint32_t)__popc(m))
+
+WIC_TREE_FN void wic_t_sync(uint32_t m)
+{
+	__syncwarp(m);
+}
+
+/* The leader's value, in all lanes. */
+WIC_TREE_FN uint32_t wic_t_get(uint32_t m, uint32_t v)
+{
+	return __shfl_sync(m, v, (int)wic_t_ffs(m));
+}
+
+/* Of all lanes' values. */
+WIC_TREE_FN uint32_t wic_t_or(uint32_t m, uint32_t v)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+	return __reduce_or_sync(m, v);
+#else
+	uint32_t all = 0;
+
+	for (uint32_t left = m; left; left &= left - 1)
+		all |= __shfl_sync(m, v, (int)wic_t_ffs(left));
+	return all;
+#endif
+}
+
+#endif /* WIC_TREE_CUDA_H */
