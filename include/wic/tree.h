@@ -53,7 +53,8 @@
  * the rules.
  *
  * A build that only needs wic_tree_wait_word() defines WIC_TREE_PLAIN_ONLY: no lines, fewer
- * registers.
+ * registers.  wic_tree_next() and its queues are there where WIC_TREE_NEXT is defined: they cost
+ * every wait some more.
  */
 #ifndef WIC_TREE_H
 #define WIC_TREE_H
@@ -106,9 +107,13 @@ struct wic_tree_line {
 	const uint64_t *truth;             /* 16 words of host memory; NULL: raised in place */
 	const uint64_t *end_truth;         /* host memory: 0 or how the line's tags ended */
 	struct wic_tree_line *control;     /* NULL in the control line itself */
+	struct wic_tree_line *reader;      /* whose owner reads for it: itself, its queue, NULL */
+	struct wic_tree_line *slots;       /* of a queue: its device slots, else NULL */
+	uint64_t size;                     /* of a queue: slots, a power of two from 16 */
+	uint64_t *drained;                 /* of a queue: host memory, how many slots were read */
 	uint64_t end;                      /* copy of *end_truth as of end_seen */
 	uint64_t end_seen;                 /* control's WIC_TREE_ENDS then */
-	uint64_t pad[10];
+	uint64_t pad[6];
 };
 
 /* A warp's place in the lot.  word and want: the warp's; line: the watcher's. */
@@ -205,6 +210,113 @@ WIC_TREE_FN uint32_t wic_tree_copy_(struct wic_tree_line *line, uint32_t i)
 	return 1;
 }
 
+#ifdef WIC_TREE_NEXT
+/*
+ * ---- queues: whichever tag is ready ----
+ *
+ * The producer puts tags into truth slots, in the order in which they became ready; a consumer
+ * takes a ticket and waits for the device slot of that number as for any word.  Who owns the
+ * queue moves tags from truth slots to device slots: a device slot is no copy of a truth slot,
+ * since a ticket that was given up is passed over.
+ *
+ * A slot's value is lap << WIC_TREE_LAP | what, with lap = number / size + 1: it only grows, so
+ * nothing is reset, and what an earlier lap left is never taken for a tag.  A tag is put where the
+ * last lap's is TAKEN or CLOSED, and a ticket is taken there only, so none is overwritten.
+ */
+#define WIC_TREE_LAP 24
+#define WIC_TREE_WHAT (((uint64_t)1 << WIC_TREE_LAP) - 1) /* 1 + tag, or: */
+#define WIC_TREE_SLOT_TAKEN (WIC_TREE_WHAT - 1)
+#define WIC_TREE_SLOT_CLOSED WIC_TREE_WHAT
+
+/* Words of a queue's line: all but the tickets are its owner's. */
+#define WIC_TREE_TICKET 0u  /* next to be taken */
+#define WIC_TREE_HEAD 1u    /* next ticket that gets a tag */
+#define WIC_TREE_DRAINED 2u /* truth slots that were read */
+
+WIC_TREE_FN uint64_t wic_tree_lap_(const struct wic_tree_line *queue, uint64_t number)
+{
+	return (number / queue->size + 1) << WIC_TREE_LAP;
+}
+
+WIC_TREE_FN uint64_t *wic_tree_slot_(const struct wic_tree_line *queue, uint64_t number)
+{
+	uint64_t i = number % queue->size;
+
+	return &queue->slots[i / WIC_TREE_LINE_TAGS].word[i % WIC_TREE_LINE_TAGS];
+}
+
+/* May the slot be used by the lap that is given?  Nothing of the lap before is left in it. */
+WIC_TREE_FN uint32_t wic_tree_slot_is_free_(uint64_t value, uint64_t lap)
+{
+	return value < lap && (!value || (value & WIC_TREE_WHAT) >= WIC_TREE_SLOT_TAKEN);
+}
+
+/* The truth slot of @number if it was put, else 0. */
+WIC_TREE_FN uint64_t wic_tree_truth_slot_(const struct wic_tree_line *queue, uint64_t number)
+{
+	uint64_t lap = wic_tree_lap_(queue, number);
+	uint64_t value = wic_t_load_truth(&queue->truth[number % queue->size]);
+
+	return value > lap ? value : 0;
+}
+
+/* Moves what was put to the tickets in their order.  The queue's owner, one lane. */
+WIC_TREE_FN uint32_t wic_tree_drain_(struct wic_tree_line *queue)
+{
+	uint64_t drained = wic_t_load(&queue->word[WIC_TREE_DRAINED]);
+	uint64_t head = wic_t_load(&queue->word[WIC_TREE_HEAD]), from = drained, put;
+
+	while ((put = wic_tree_truth_slot_(queue, drained))) {
+		uint64_t *slot = wic_tree_slot_(queue, head);
+		uint64_t lap = wic_tree_lap_(queue, head), value = wic_t_load(slot);
+
+		if (value >= lap) { /* given up, by this ticket or by one of a later lap */
+			head++;
+			continue;
+		}
+		wic_t_fence_truth();
+		if (!wic_tree_slot_is_free_(value, lap))
+			break; /* full: its last tag is not taken yet */
+		if (!wic_t_swap(slot, value, lap | (put & WIC_TREE_WHAT)))
+			continue;
+		head++;
+		drained++;
+	}
+	wic_t_store(&queue->word[WIC_TREE_HEAD], head);
+	if (drained == from)
+		return 0;
+	wic_t_store(&queue->word[WIC_TREE_DRAINED], drained);
+	wic_t_post_sys(queue->drained, drained);
+	return 1;
+}
+
+/* Is something put that nobody has moved yet?  It may be the waiter's. */
+WIC_TREE_FN uint32_t wic_tree_is_put_(const struct wic_tree_line *queue)
+{
+	return queue && queue->slots &&
+	       wic_tree_truth_slot_(queue, wic_t_load(&queue->word[WIC_TREE_DRAINED]));
+}
+
+/* Reads word @i of an owned line, or all that is new of an owned queue. */
+WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
+{
+	if (line->slots)
+		return i ? 0 : wic_tree_drain_(line);
+	return wic_tree_copy_(line, i);
+}
+#else
+WIC_TREE_FN uint32_t wic_tree_is_put_(const struct wic_tree_line *queue)
+{
+	(void)queue;
+	return 0;
+}
+
+WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
+{
+	return wic_tree_copy_(line, i);
+}
+#endif /* WIC_TREE_NEXT */
+
 /* The line's tags have ended, and nothing is published any more: the truth is final. */
 WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
 {
@@ -215,6 +327,8 @@ WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
 		wic_tree_copy_(line, i);
 	if (wic_tree_acquire_(word, want))
 		return 0;
+	if (wic_tree_is_put_(line->reader))
+		return WIC_TREE_PENDING;
 	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
 }
 
@@ -264,17 +378,31 @@ WIC_TREE_FN void wic_tree_free_(uint64_t line)
 		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
 }
 
+/* What a line's owner would do, by who does not stay.  One lane. */
+WIC_TREE_FN void wic_tree_read_once_(uint64_t word)
+{
+	struct wic_tree_line *line = wic_tree_line_(word), *reader;
+
+	if (word & WIC_TREE_PLAIN)
+		return;
+	reader = line->reader;
+	if (!reader || !wic_tree_own_(reader))
+		return;
+	wic_tree_read_(reader, reader == line ? (uint32_t)(wic_tree_word_(word) - line->word) : 0);
+	wic_t_give(&reader->owner);
+}
+
 /* The line of place @i, now that its waiter wants @word, 0: none.  Returns 1 if it is owned. */
 WIC_TREE_FN uint32_t wic_tree_place_line_(struct wic_lot *lot, uint32_t i, uint64_t word)
 {
 	uint64_t owned = wic_t_lot_load64(&lot->warp[i].line);
-	struct wic_tree_line *line = wic_tree_line_(word);
+	struct wic_tree_line *line = word ? wic_tree_line_(word)->reader : NULL;
 
 	if (owned && owned != (uint64_t)(uintptr_t)line) {
 		wic_tree_free_(owned);
 		owned = 0;
 	}
-	if (!owned && line && line->truth)
+	if (!owned && line)
 		owned = wic_tree_own_(line);
 	wic_t_lot_store64(&lot->warp[i].line, owned);
 	return owned != 0;
@@ -291,13 +419,12 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(struct wic_lot *lot, uint32_t m, uint3
 		owned &= owned - 1;
 		b = owned ? wic_t_ffs(owned) : a;
 		owned &= owned - 1;
-		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS)
-		{
+		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS) {
 			uint64_t line =
 				wic_t_lot_load64(&lot->warp[j < WIC_TREE_LINE_TAGS ? a : b].line);
 
 			if (j < WIC_TREE_LINE_TAGS || a != b)
-				grown |= wic_tree_copy_((struct wic_tree_line *)(uintptr_t)line,
+				grown |= wic_tree_read_((struct wic_tree_line *)(uintptr_t)line,
 							j % WIC_TREE_LINE_TAGS);
 		}
 	}
@@ -313,8 +440,7 @@ WIC_TREE_FN uint32_t wic_tree_control_(struct wic_lot *lot, uint32_t m, uint32_t
 {
 	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0;
 
-	WIC_T_ONE(m)
-	{
+	WIC_T_ONE(m) {
 		uint64_t word =
 			mask ? wic_t_lot_load64(&lot->warp[wic_t_ffs(above ? above : mask)].word)
 			     : 0;
@@ -339,13 +465,11 @@ WIC_TREE_FN uint32_t wic_tree_control_(struct wic_lot *lot, uint32_t m, uint32_t
 WIC_TREE_FN void wic_tree_free_lines_(struct wic_lot *lot, uint32_t m)
 {
 	wic_t_sync(m);
-	WIC_T_EACH(m, i, lot->warps)
-	{
+	WIC_T_EACH(m, i, lot->warps) {
 		wic_tree_free_(wic_t_lot_load64(&lot->warp[i].line));
 		wic_t_lot_store64(&lot->warp[i].line, 0);
 	}
-	WIC_T_ONE(m)
-	{
+	WIC_T_ONE(m) {
 		wic_tree_free_(wic_t_lot_load64(&lot->control));
 		wic_t_lot_store64(&lot->control, 0);
 	}
@@ -374,8 +498,7 @@ WIC_TREE_FN uint32_t wic_tree_turn_(struct wic_lot *lot, uint32_t m, uint32_t tu
 	(void)turn;
 #endif
 
-	WIC_T_EACH(m, i, lot->warps)
-	{
+	WIC_T_EACH(m, i, lot->warps) {
 		uint64_t word = mask >> i & 1 ? wic_t_lot_load64(&lot->warp[i].word) : 0;
 
 		if (word && wic_tree_state_(word, wic_t_lot_load64(&lot->warp[i].want)) !=
@@ -396,10 +519,9 @@ WIC_TREE_FN uint32_t wic_tree_turn_(struct wic_lot *lot, uint32_t m, uint32_t tu
 	if (!ready)
 		return moved;
 	WIC_T_ONE(m)
-	taken = wic_t_lot_and(&lot->mask, ~ready) & ready; /* rule 1 */
+		taken = wic_t_lot_and(&lot->mask, ~ready) & ready; /* rule 1 */
 	taken = wic_t_get(m, taken);
-	WIC_T_EACH(m, i, lot->warps)
-	{
+	WIC_T_EACH(m, i, lot->warps) {
 		if (taken >> i & 1 && i != me)
 			wic_t_arrive(&lot->warp[i].barrier);
 	}
@@ -435,12 +557,11 @@ WIC_TREE_FN void wic_tree_watch_(struct wic_lot *lot, uint32_t m, uint64_t until
 	uint32_t me = wic_t_warp(), left = 0, turn;
 
 	WIC_T_ONE(m)
-	since = wic_t_now();
+		since = wic_t_now();
 	for (turn = 0; !left; turn++) {
 		uint32_t moved = wic_tree_turn_(lot, m, turn);
 
-		WIC_T_ONE(m)
-		{
+		WIC_T_ONE(m) {
 			uint64_t now = wic_t_now();
 
 			if (!(wic_t_lot_load(&lot->mask) >> me & 1)) {
@@ -464,8 +585,7 @@ WIC_TREE_FN void wic_tree_watch_(struct wic_lot *lot, uint32_t m, uint64_t until
 #ifndef WIC_TREE_PLAIN_ONLY
 	wic_tree_free_lines_(lot, m);
 #endif
-	WIC_T_ONE(m)
-	{
+	WIC_T_ONE(m) {
 		wic_t_lot_store64(&lot->turns, wic_t_lot_load64(&lot->turns) + turn);
 		wic_tree_hand_over_(lot, me);
 	}
@@ -481,15 +601,24 @@ WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
 	return timeout_ns > WIC_FOREVER - now ? WIC_FOREVER : now + timeout_ns;
 }
 
-/* What a look says; past the deadline it is never WIC_TREE_PENDING.  One lane. */
+/*
+ * What a look says; past the deadline it is never WIC_TREE_PENDING: then the truth is read once
+ * more if nobody does, for what was published while nobody waited.  One lane.
+ */
 WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
 {
 	int rc = wic_tree_state_(word, want);
 
+	if (rc == WIC_TREE_PENDING && wic_t_now() >= until) {
+#ifndef WIC_TREE_PLAIN_ONLY
+		wic_tree_read_once_(word);
+		rc = wic_tree_state_(word, want);
+#endif
+		if (rc == WIC_TREE_PENDING)
+			rc = WIC_TREE_ETIMEDOUT;
+	}
 	if (!rc)
 		(void)wic_tree_acquire_(word, want);
-	else if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
-		rc = WIC_TREE_ETIMEDOUT;
 	return rc;
 }
 
@@ -536,13 +665,12 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *lot, uint64_t word, uint64
 	uint64_t until = 0;
 
 	WIC_T_ONE(m)
-	until = wic_tree_until_(timeout_ns);
+		until = wic_tree_until_(timeout_ns);
 	for (;;) {
 		int rc = WIC_TREE_PENDING;
 		uint32_t watches = 0;
 
-		WIC_T_ONE(m)
-		{
+		WIC_T_ONE(m) {
 			rc = wic_tree_look_(word, want, until);
 			if (rc == WIC_TREE_PENDING)
 				watches = wic_tree_enter_(lot, wic_t_warp(), word, want, until);
@@ -563,15 +691,14 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 	uint64_t until = 0, since = 0, line = 0, control = 0;
 	int rc;
 
-	WIC_T_ONE(m)
-	{
+	WIC_T_ONE(m) {
 		since = wic_t_now();
 		until = wic_tree_until_(timeout_ns);
 	}
 	for (;;) {
 		rc = WIC_TREE_PENDING;
 		WIC_T_ONE(m)
-		rc = wic_tree_look_(word, want, until);
+			rc = wic_tree_look_(word, want, until);
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc != WIC_TREE_PENDING)
 			break;
@@ -579,10 +706,9 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 		if (!(word & WIC_TREE_PLAIN)) {
 			struct wic_tree_line *l = wic_tree_line_(word);
 
-			WIC_T_ONE(m)
-			{
-				if (!line && l->truth)
-					line = wic_tree_own_(l);
+			WIC_T_ONE(m) {
+				if (!line && l->reader)
+					line = wic_tree_own_(l->reader);
 				if (!control)
 					control = wic_tree_own_(l->control);
 				for (uint32_t i = 0; control && i < WIC_TREE_CONTROL_WORDS; i++)
@@ -590,11 +716,10 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 			}
 			if (wic_t_get(m, line != 0))
 				WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
-			wic_tree_copy_(l, i);
+					wic_tree_read_(l->reader, i);
 		}
 #endif
-		WIC_T_ONE(m)
-		{
+		WIC_T_ONE(m) {
 			uint64_t nap = (wic_t_now() - since) / 20;
 
 			wic_t_nap((uint32_t)(nap > WIC_T_NAP_NS_MAX ? WIC_T_NAP_NS_MAX : nap));
@@ -602,8 +727,7 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 	}
 #ifndef WIC_TREE_PLAIN_ONLY
 	wic_t_sync(m);
-	WIC_T_ONE(m)
-	{
+	WIC_T_ONE(m) {
 		wic_tree_free_(line);
 		wic_tree_free_(control);
 	}
@@ -618,7 +742,7 @@ WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want
 	if (wic_tree_is_there_(word, want)) {
 		/* By one lane, then the others: a shuffle would order nothing. */
 		WIC_T_ONE(m)
-		(void)wic_tree_acquire_(word, want);
+			(void)wic_tree_acquire_(word, want);
 		wic_t_sync(m);
 		return 0;
 	}
@@ -701,7 +825,7 @@ WIC_TREE_FN void wic_tree_publish(struct wic_tree_line *lines, uint32_t tag, uin
 {
 	wic_t_sync(m);
 	WIC_T_ONE(m)
-	wic_t_raise(wic_tree_tag_word(lines, tag), epoch);
+		wic_t_raise(wic_tree_tag_word(lines, tag), epoch);
 }
 
 /**
@@ -718,7 +842,7 @@ WIC_TREE_FN void wic_tree_publish_sys(uint64_t *word, uint64_t epoch, uint32_t m
 {
 	wic_t_sync(m);
 	WIC_T_ONE(m)
-	wic_t_post_sys(word, epoch);
+		wic_t_post_sys(word, epoch);
 }
 
 /**
@@ -738,8 +862,7 @@ WIC_TREE_FN uint32_t wic_tree_release(uint64_t *count, uint32_t readers, uint64_
 	uint32_t last = 0;
 
 	wic_t_sync(m);
-	WIC_T_ONE(m)
-	{
+	WIC_T_ONE(m) {
 		/* Each reader's add is ordered after its reads and before the last one's. */
 		last = (wic_t_add(count, 1) + 1) % readers == 0;
 		if (last)
@@ -748,6 +871,119 @@ WIC_TREE_FN uint32_t wic_tree_release(uint64_t *count, uint32_t readers, uint64_
 	return wic_t_get(m, last);
 }
 
+#ifdef WIC_TREE_NEXT
+/* ---- next ------------------------------------------------------------------------------- */
+
+/* A ticket whose slot is free or has its tag already; else, until the deadline, a nap. */
+WIC_TREE_FN int wic_tree_ticket_(struct wic_tree_line *queue, uint64_t until, uint64_t *number_out)
+{
+	uint64_t *ticket = &queue->word[WIC_TREE_TICKET];
+
+	for (;;) {
+		uint64_t number = wic_t_load(ticket);
+		uint64_t lap = wic_tree_lap_(queue, number);
+		uint64_t value = wic_t_load(wic_tree_slot_(queue, number));
+
+		if (value > lap || wic_tree_slot_is_free_(value, lap)) {
+			if (wic_t_swap(ticket, number, number + 1)) {
+				*number_out = number;
+				return 0;
+			}
+		} else if (number == wic_t_load(ticket)) {
+			if (wic_t_now() >= until)
+				return WIC_TREE_ETIMEDOUT;
+			wic_t_nap(WIC_T_NAP_NS_MAX);
+		}
+	}
+}
+
+/* Takes the tag of a ticket, or gives the ticket up: then @rc.  One lane. */
+WIC_TREE_FN int wic_tree_claim_(struct wic_tree_line *queue, uint64_t number, int rc,
+				uint32_t *tag_out)
+{
+	uint64_t *slot = wic_tree_slot_(queue, number);
+	uint64_t lap = wic_tree_lap_(queue, number), value = wic_t_acquire(slot);
+
+	/* Fails only when the tag has come meanwhile: then it is this warp's after all. */
+	while (value < lap) {
+		if (wic_t_swap(slot, value, lap | WIC_TREE_SLOT_CLOSED))
+			return rc;
+		value = wic_t_acquire(slot);
+	}
+	wic_t_raise(slot, lap | WIC_TREE_SLOT_TAKEN);
+	*tag_out = (uint32_t)(value & WIC_TREE_WHAT) - 1;
+	return 0;
+}
+
+/**
+ * wic_tree_next() - Take whichever tag is ready, in the order in which they became ready.
+ * @lot: the block's lot; NULL: this warp looks by itself.
+ * @queue: of the channel on this device.
+ * @timeout_ns: from now; 0: look once; WIC_FOREVER.
+ * @m: live lanes.
+ * @tag_out: the tag, which no other warp gets for this put; set on success.
+ *
+ * One wake-up a tag.  Who gives up passes its turn on.
+ *
+ * Context: warp, converged, outside lane loops.
+ * Return: 0; -ETIMEDOUT; -ECANCELED; -EOWNERDEAD: nothing is left and nothing will come; -EINVAL:
+ * NULL, no lane, a lot for fewer warps.
+ */
+WIC_TREE_FN int wic_tree_next(struct wic_lot *lot, struct wic_tree_line *queue, uint64_t timeout_ns,
+			      uint32_t m, uint32_t *tag_out)
+{
+	uint64_t number = 0, until = 0, now;
+	uint32_t tag = 0;
+	int rc = 0;
+
+	if (!queue || !m || !tag_out || (lot && wic_t_warp() >= lot->warps))
+		return WIC_TREE_EINVAL;
+	WIC_T_ONE(m) {
+		until = wic_tree_until_(timeout_ns);
+		rc = wic_tree_ticket_(queue, until, &number);
+		now = wic_t_now();
+		timeout_ns = until > now ? until - now : 0;
+	}
+	rc = (int)wic_t_get(m, (uint32_t)rc);
+	if (rc)
+		return rc;
+	now = wic_t_get(m, (uint32_t)(number >> 32));
+	number = now << 32 | wic_t_get(m, (uint32_t)number);
+	rc = wic_tree_wait_(lot, (uint64_t)(uintptr_t)wic_tree_slot_(queue, number),
+			    wic_tree_lap_(queue, number), timeout_ns, m);
+	WIC_T_ONE(m)
+		rc = wic_tree_claim_(queue, number, rc, &tag);
+	rc = (int)wic_t_get(m, (uint32_t)rc);
+	tag = wic_t_get(m, tag);
+	if (!rc)
+		*tag_out = tag;
+	return rc;
+}
+
+/**
+ * wic_tree_put() - Say that a tag is ready, on the host.
+ * @truth: the queue's @size slots.
+ * @drained: how many of them the device has read so far.
+ * @size: of the queue.
+ * @number: how many were put before; the producer counts.
+ * @tag: less than 2^24 - 3.
+ *
+ * After the data's stores; one store itself.
+ *
+ * Context: thread; one at a time.
+ * Return: 0; -EAGAIN: as many as the queue has slots are not read yet.
+ */
+WIC_TREE_HOST int wic_tree_put(uint64_t *truth, const uint64_t *drained, uint64_t size,
+			       uint64_t number, uint32_t tag)
+{
+	if (number - __atomic_load_n(drained, __ATOMIC_ACQUIRE) >= size)
+		return WIC_TREE_EAGAIN;
+	__atomic_store_n(&truth[number % size], (number / size + 1) << WIC_TREE_LAP | (tag + 1),
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+#endif /* WIC_TREE_NEXT */
 #endif /* WIC_TREE_PLAIN_ONLY */
 
 #endif /* WIC_TREE_H */

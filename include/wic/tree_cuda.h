@@ -13,6 +13,7 @@
 
 #define WIC_TREE_FN static __device__ __forceinline__
 #define WIC_TREE_SLOW static __device__ __noinline__
+#define WIC_TREE_HOST static inline __host__
 
 /* Sleeps of a watcher at most; of a parked warp before sm_90. */
 #define WIC_T_NAP_NS_MAX 10000u
@@ -61,6 +62,11 @@ WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 WIC_TREE_FN void wic_t_fence_truth(void)
 {
 	asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
+WIC_TREE_FN void wic_t_store(uint64_t *p, uint64_t v)
+{
+	asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
 }
 
 /* max, release: epochs never go back, whoever raises. */

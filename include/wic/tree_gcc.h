@@ -16,6 +16,7 @@
 
 #define WIC_TREE_FN static inline __attribute__((unused))
 #define WIC_TREE_SLOW static __attribute__((noinline, unused))
+#define WIC_TREE_HOST static inline __attribute__((unused))
 
 /* ---- device memory, host memory -------------------------------------------------------- */
 
@@ -47,6 +48,11 @@ WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 
 WIC_TREE_FN void wic_t_fence_truth(void)
 {
+}
+
+WIC_TREE_FN void wic_t_store(uint64_t *p, uint64_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
 /* max, release: epochs never go back, whoever raises. */
