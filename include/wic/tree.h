@@ -688,8 +688,11 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *lot, uint64_t word, uint64
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
 WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0, since = 0, line = 0, control = 0;
+	uint64_t until = 0, since = 0;
 	int rc;
+#ifndef WIC_TREE_PLAIN_ONLY
+	uint64_t line = 0, control = 0;
+#endif
 
 	WIC_T_ONE(m) {
 		since = wic_t_now();
