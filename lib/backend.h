@@ -21,6 +21,7 @@ struct wic_be_channel; /* a channel of the back-end, owned by struct wic_channel
 #define WIC_BE_CAP_EVENTS (1u << 2)
 
 #define WIC_BE_DEVICE_ALL UINT32_MAX
+#define WIC_BE_CANCEL_FOR_GOOD UINT64_MAX /* in the cancel word: the context is dead */
 
 /* sms * devices * sm_warps: an engine takes 2^20 requests, 1,024 are of threads. */
 #define WIC_BE_WARPS_MAX ((1u << 20) - 1024)
@@ -68,8 +69,8 @@ struct wic_be_ops {
 			    uint64_t timeout_ns, const void **data_out);
 	int (*host_release)(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
 
-	/* While the word is not 0 every wait ends with -ECANCELED; NULL: it cannot be cancelled. */
-	uint32_t *(*cancel_word)(struct wic_be *be);
+	/* While the word is odd every wait ends with -ECANCELED; it only grows.  NULL: none. */
+	uint64_t *(*cancel_word)(struct wic_be *be);
 	int (*waiters)(struct wic_be *be, struct wic_waiter *waiters_out, size_t max,
 		       size_t *count_out);
 

@@ -172,17 +172,29 @@ int wic_launch(struct wic *w, const struct wic_launch_desc *l)
 	return rc ? rc : w->ops->launch(w->be, &copy);
 }
 
+/* One more, if the word is even (odd) now: copies of it are raised, so it never goes back. */
+static void cancel_word_raise(struct wic *w, uint64_t parity)
+{
+	uint64_t old;
+
+	if (!w || !w->cancel_word)
+		return;
+	old = __atomic_load_n(w->cancel_word, __ATOMIC_RELAXED);
+	while (old % 2 == parity && old != WIC_BE_CANCEL_FOR_GOOD &&
+	       !__atomic_compare_exchange_n(w->cancel_word, &old, old + 1, true, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED))
+		;
+}
+
 /* No list is asked: this may be a signal handler. */
 void wic_cancel(struct wic *w)
 {
-	if (w && w->cancel_word)
-		__atomic_store_n(w->cancel_word, 1, __ATOMIC_RELEASE);
+	cancel_word_raise(w, 0);
 }
 
 void wic_cancel_clear(struct wic *w)
 {
-	if (w && w->cancel_word)
-		__atomic_store_n(w->cancel_word, 0, __ATOMIC_RELEASE);
+	cancel_word_raise(w, 1);
 }
 
 int wic_waiters(struct wic *w, struct wic_waiter *waiters_out, size_t max, size_t *count_out)

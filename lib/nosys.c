@@ -108,7 +108,7 @@ int wic_nosys_host_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epo
 	return nosys("host_release");
 }
 
-uint32_t *wic_nosys_cancel_word(struct wic_be *be)
+uint64_t *wic_nosys_cancel_word(struct wic_be *be)
 {
 	(void)be;
 	return NULL;

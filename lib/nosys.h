@@ -28,7 +28,7 @@ void wic_nosys_owner_died(struct wic_be_channel *ch, uint32_t tag_first, uint32_
 int wic_nosys_host_request(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch,
 			   uint64_t timeout_ns, const void **data_out);
 int wic_nosys_host_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
-uint32_t *wic_nosys_cancel_word(struct wic_be *be);
+uint64_t *wic_nosys_cancel_word(struct wic_be *be);
 int wic_nosys_waiters(struct wic_be *be, struct wic_waiter *waiters_out, size_t max,
 		      size_t *count_out);
 int wic_nosys_launch(struct wic_be *be, const struct wic_launch_desc *l);

@@ -30,7 +30,7 @@ struct wic {
 	uint64_t channel_ids;         /* bit n: number n is taken; list lock */
 	const struct wic_be_ops *ops; /* static */
 	struct wic_be *be;            /* owned */
-	uint32_t *cancel_word;        /* the back-end's, atomic; NULL: none */
+	uint64_t *cancel_word;        /* the back-end's, atomic; NULL: none */
 	struct wic_config cfg;        /* resolved; its backend is ops->name */
 	char description[WIC_REASON_BYTES + 256];
 };

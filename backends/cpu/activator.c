@@ -67,6 +67,7 @@ void wic_cpu_mon_die(struct cpu_monitor *mon)
 		wic_window_open_all(&be->devs[i].win);
 	mon->timer_ns = WIC_DEADLINE_NEVER;
 	__atomic_store_n(&mon->dead, 1, __ATOMIC_RELEASE);
+	wic_cpu_push_end_all(&mon->be->push_control);
 	wic_cpu_hosts_end_all(be);
 	for (uint32_t s = 0; s < be->sm_count; s++)
 		wic_cpu_gate_knock(&be->sms[s].gate);

@@ -303,9 +303,12 @@ static int be_open(const struct wic_config *cfg, struct wic_be **be_out)
 	be->crowded = be->sm_count + 1 > cores;
 	launch_init(be);
 	wic_cpu_hosts_init(&be->hosts);
-	rc = devices_init(be);
+	rc = wic_cpu_push_control_create(&be->push_control, be->cfg.devices);
 	if (rc)
 		goto err_launch;
+	rc = devices_init(be);
+	if (rc)
+		goto err_control;
 	rc = sms_init(be);
 	if (rc)
 		goto err_device;
@@ -339,6 +342,8 @@ err_sms:
 	sms_fini(be);
 err_device:
 	devices_fini(be, be->dev_count + 1);
+err_control:
+	wic_cpu_push_control_destroy(&be->push_control);
 err_launch:
 	wic_cpu_hosts_fini(&be->hosts);
 	launch_fini(be);
@@ -364,6 +369,7 @@ static void be_close(struct wic_be *be)
 		shared_free(&be->devs[i]);
 	sms_fini(be);
 	devices_fini(be, be->dev_count + 1);
+	wic_cpu_push_control_destroy(&be->push_control);
 	wic_cpu_hosts_fini(&be->hosts);
 	launch_fini(be);
 	free(be);
@@ -495,14 +501,14 @@ static int be_events(struct wic_be *be, struct wic_event *events_out, size_t eve
 	return 0;
 }
 
-static uint32_t *cancel_word(struct wic_be *be)
+static uint64_t *cancel_word(struct wic_be *be)
 {
-	return &be->mon.cancel;
+	return &be->push_control.truth[0];
 }
 
 const struct wic_be_ops wic_be_cpu = {
 	.name = "cpu",
-	.caps = WIC_BE_CAP_PULL | WIC_BE_CAP_EVENTS,
+	.caps = WIC_BE_CAP_PULL | WIC_BE_CAP_PUSH | WIC_BE_CAP_EVENTS,
 	.probe = wic_cpu_be_probe,
 	.open = be_open,
 	.close = be_close,

@@ -10,6 +10,7 @@
 #include "backends/cpu/device.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/monitor.h"
+#include "backends/cpu/push.h"
 #include "backends/cpu/sm.h"
 #include "lib/backend.h"
 #include "lib/machine.h"
@@ -30,8 +31,9 @@ struct wic_be {
 	uint32_t dev_count; /* without the host */
 	uint32_t serial;    /* of the contexts of the process, below CPU_SERIALS */
 	struct cpu_monitor mon;
-	struct cpu_sm *sms; /* owned */
-	uint32_t sm_count;  /* of all devices; those of a device lie together */
+	struct cpu_push_control push_control; /* its word WIC_TREE_CANCEL cancels pull mode too */
+	struct cpu_sm *sms;                   /* owned */
+	uint32_t sm_count;                    /* of all devices; those of a device lie together */
 	uint32_t sms_started;
 	bool crowded;                     /* more threads than cores: spinning gives way */
 	uint64_t park_measured_ns;        /* what a park costs here, measured at open */
@@ -67,7 +69,7 @@ static inline bool cpu_be_is_dead(const struct wic_be *be)
 
 static inline bool cpu_be_is_cancelled(const struct wic_be *be)
 {
-	return __atomic_load_n(&be->mon.cancel, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&be->push_control.truth[0], __ATOMIC_ACQUIRE) & 1;
 }
 
 /* The @n-th core this process may use, counted from 0; -1: there is none. */
@@ -86,6 +88,8 @@ static inline void cpu_be_relax(const struct wic_be *be)
 }
 
 /* waiters.c */
+/* An SM's: the warp whose request it is has waited for too long. */
+void wic_cpu_waiters_warn(struct cpu_request *req);
 int wic_cpu_waiters(struct wic_be *be, struct wic_waiter *waiters_out, size_t max,
 		    size_t *count_out);
 

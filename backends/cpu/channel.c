@@ -18,10 +18,16 @@ static uint32_t words_of(uint32_t bits)
 	return (bits + 63) / 64;
 }
 
+static uint64_t buffers_of(const struct wic_be_channel *ch)
+{
+	return (uint64_t)ch->desc.tags * (ch->desc.mode == WIC_MODE_PUSH ? 2 : 1);
+}
+
 static void channel_free(struct wic_be_channel *ch)
 {
 	if (ch->staging)
-		munmap(ch->staging, ch->stride * ch->desc.tags);
+		munmap(ch->staging, ch->stride * buffers_of(ch));
+	wic_cpu_push_destroy(ch);
 	free(ch->changed_words);
 	free(ch->changed);
 	free(ch->dir);
@@ -50,9 +56,15 @@ static int channel_alloc(struct wic_be_channel *ch)
 		if (rc)
 			return rc;
 	}
+	if (ch->desc.mode == WIC_MODE_PUSH) {
+		int rc = wic_cpu_push_create(ch);
+
+		if (rc)
+			return rc;
+	}
 	if (!ch->pages_per_tag)
 		return 0;
-	if (__builtin_mul_overflow(ch->stride, (uint64_t)tags, &bytes))
+	if (__builtin_mul_overflow(ch->stride, buffers_of(ch), &bytes))
 		return wic_fail(-ENOMEM, "%u tags of %" PRIu64 " bytes", tags,
 				ch->desc.bytes_per_tag);
 	ch->staging = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -83,7 +95,7 @@ int wic_cpu_channel_create(struct wic_be *be, const struct wic_channel_desc *d, 
 	ch->pages_per_tag = (uint32_t)pages;
 	ch->stride = pages * WIC_PAGE_BYTES;
 	rc = channel_alloc(ch);
-	if (!rc && ch->dev->index == be->dev_count && pages)
+	if (!rc && ch->dev->index == be->dev_count && pages && !ch->push)
 		rc = wic_cpu_host_window(be);
 	if (rc)
 		goto err_free;
@@ -108,6 +120,8 @@ void wic_cpu_channel_close(struct wic_be_channel *ch)
 	int rc;
 
 	__atomic_store_n(&ch->closed, 1, __ATOMIC_RELEASE);
+	if (ch->push)
+		wic_cpu_push_end(ch, 0, ch->desc.tags, CPU_PUSH_CLOSED);
 	rc = wic_cpu_monitor_call(&ch->be->mon, wic_cpu_monitor_close_channel, ch);
 	WIC_ASSERT(!rc || rc == -EIO);
 	wic_cpu_channel_wake_stages(ch);
@@ -155,7 +169,7 @@ void wic_cpu_channel_handle(const struct wic_be_channel *ch, struct wic_handle *
 		.channel = (void *)(uintptr_t)ch,
 		.bytes_per_tag = ch->desc.bytes_per_tag,
 		.tags = ch->desc.tags,
-		.tags_inline = ch->desc.readers == 1 ? ch->desc.tags : 0,
+		.tags_inline = ch->desc.readers == 1 && !ch->push ? ch->desc.tags : 0,
 		.consumer = cpu_be_device_word(ch->be, ch->desc.consumer),
 		.producer = cpu_be_device_word(ch->be, ch->desc.producer),
 	};
@@ -196,11 +210,17 @@ static int tag_check_owner(const struct cpu_tag *t, uint32_t tag)
 	return 0;
 }
 
-/* The buffer is free when the device has its copy of what was published last. */
-static bool buffer_is_free(const struct cpu_tag *t)
+/*
+ * The buffer is free when the device has its copy of what was published last; in push mode
+ * when the page's readers are done.
+ */
+static bool buffer_is_free(const struct wic_be_channel *ch, uint32_t tag)
 {
+	const struct cpu_tag *t = &ch->tags[tag];
 	uint64_t truth = __atomic_load_n(&t->truth, __ATOMIC_RELAXED);
 
+	if (ch->push)
+		return wic_cpu_push_buffer_is_free(ch, tag);
 	/* Pairs with the Monitor's release: its reads of the buffer are over. */
 	return __atomic_load_n(&t->filled, __ATOMIC_ACQUIRE) >= truth;
 }
@@ -212,10 +232,10 @@ static int buffer_wait(struct wic_be_channel *ch, uint32_t tag, uint64_t timeout
 	int rc = 0;
 
 	__atomic_fetch_add(&ch->stage_waiters, 1, __ATOMIC_SEQ_CST);
-	while (!buffer_is_free(t)) {
+	while (!buffer_is_free(ch, tag)) {
 		uint32_t seq = __atomic_load_n(&ch->fill_seq, __ATOMIC_SEQ_CST);
 
-		if (buffer_is_free(t))
+		if (buffer_is_free(ch, tag))
 			break;
 		rc = tag_check_owner(t, tag);
 		if (rc)
@@ -236,8 +256,11 @@ static int buffer_wait(struct wic_be_channel *ch, uint32_t tag, uint64_t timeout
 		now = wic_now_ns();
 		if (now >= deadline) {
 			rc = wic_fail(-ETIMEDOUT,
-				      "epoch %" PRIu64 " of tag %u was not requested in time",
-				      t->truth, tag);
+				      ch->push ? "the page of tag %u was not released in time "
+						 "(published: %" PRIu64 ")"
+					       : "tag %u was not requested in time at epoch "
+						 "%" PRIu64,
+				      tag, t->truth);
 			break;
 		}
 		/* Nobody wakes for wic_cancel(): it is one store. */
@@ -279,6 +302,8 @@ static void mark_changed(struct wic_be_channel *ch, uint32_t tag)
 
 static void knock(struct wic_be_channel *ch)
 {
+	if (cpu_channel_is_in_tree(ch))
+		return;
 	__atomic_fetch_or(&ch->be->mon.changed_channels, 1ull << ch->index, __ATOMIC_RELEASE);
 	wic_cpu_gate_knock(&ch->be->mon.gate);
 }
@@ -286,9 +311,13 @@ static void knock(struct wic_be_channel *ch)
 /* The tag is entered and the epoch checked; a knock() has to follow. */
 static void tag_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
 {
-	/* Pairs with the acquire of the Monitor and of wic_wait(). */
-	__atomic_store_n(&ch->tags[tag].truth, epoch, __ATOMIC_RELEASE);
-	mark_changed(ch, tag);
+	if (ch->push)
+		wic_cpu_push_publish(ch, tag, epoch);
+	else
+		/* Pairs with the acquire of the Monitor and of wic_wait(). */
+		__atomic_store_n(&ch->tags[tag].truth, epoch, __ATOMIC_RELEASE);
+	if (!cpu_channel_is_in_tree(ch))
+		mark_changed(ch, tag);
 }
 
 /*
@@ -354,16 +383,17 @@ int wic_cpu_channel_stage(struct wic_be_channel *ch, uint32_t tag, uint64_t epoc
 	if (ch->pat.words)
 		publish_stored(ch, tag);
 	rc = stage_check(ch, tag, epoch);
-	if (!rc && !buffer_is_free(t) && !timeout_ns)
+	if (!rc && !buffer_is_free(ch, tag) && !timeout_ns)
 		rc = -EAGAIN;
-	else if (!rc && !buffer_is_free(t)) {
+	else if (!rc && !buffer_is_free(ch, tag)) {
 		waits = true;
 		wic_cpu_channel_enter(ch);
 		rc = buffer_wait(ch, tag, timeout_ns);
 	}
 	if (!rc) {
 		t->staged = epoch;
-		*buffer_out = ch->staging + (uint64_t)tag * ch->stride;
+		*buffer_out = ch->push ? wic_cpu_push_buffer(ch, tag)
+				       : ch->staging + (uint64_t)tag * ch->stride;
 	}
 	tag_leave(t);
 	if (waits)
@@ -403,6 +433,8 @@ int wic_cpu_channel_publish(struct wic_be_channel *ch, uint32_t tag_first, uint3
 
 void wic_cpu_channel_look_again(struct wic_be_channel *ch, uint32_t tag)
 {
+	if (ch->push)
+		wic_cpu_push_look_again(ch);
 	mark_changed(ch, tag);
 	knock(ch);
 }
@@ -433,6 +465,8 @@ void wic_cpu_channel_owner_died(struct wic_be_channel *ch, uint32_t tag_first, u
 	wic_cpu_channel_wake_stages(ch);
 	for (uint32_t i = 0; i < tag_count; i++)
 		tag_wait_until_left(&ch->tags[tag_first + i]);
+	if (ch->push)
+		wic_cpu_push_end(ch, tag_first, tag_count, CPU_PUSH_DIED);
 	/*
 	 * After the publishes that came before it, or what was published would be dead; their
 	 * bits are set, if not yet that of the channel.

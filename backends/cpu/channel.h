@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * A pull channel, producer -> consumer.
+ * A channel, producer -> consumer.  Push mode: push.h.
  *
  * Publishing is levels, not messages: truth[tag] is a word that only grows, and two
  * bitmaps say which tags to look at again.  So a publisher never waits, no queue can
@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "backends/cpu/pat.h"
+#include "backends/cpu/push.h"
 #include "lib/backend.h"
 
 #define CPU_CREDITS_NONE UINT32_MAX
@@ -51,7 +52,8 @@ struct wic_be_channel {
 	uint64_t stride;           /* of staging, bytes */
 	struct cpu_tag *tags;      /* owned */
 	struct wic_dir_entry *dir; /* owned; the device's directory */
-	unsigned char *staging;    /* owned mapping; NULL: signals only */
+	unsigned char *staging;    /* owned mapping; NULL: signals only.  Push: the pages */
+	struct cpu_push *push;     /* owned; NULL: pull mode */
 	struct cpu_pat pat;        /* nothing where the channel has none */
 	uint64_t *changed;         /* owned; a bit a tag; atomics */
 	uint64_t *changed_words;   /* owned; a bit a word of changed; atomics */
@@ -76,6 +78,12 @@ int wic_cpu_channel_publish(struct wic_be_channel *ch, uint32_t tag_first, uint3
 			    uint64_t epoch);
 /* The Monitor's: a warp stored @epoch to the tag's availability word. */
 int wic_cpu_channel_publish_word(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
+
+/* Its consumers wait in the tree, not by the engine. */
+static inline bool cpu_channel_is_in_tree(const struct wic_be_channel *ch)
+{
+	return ch->push && ch->desc.consumer.v != WIC_DEVICE_HOST_VALUE;
+}
 
 static inline bool cpu_channel_is_closed(const struct wic_be_channel *ch)
 {

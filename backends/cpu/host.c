@@ -238,7 +238,11 @@ static bool is_there(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch, co
 
 	if (!data_out)
 		return cpu_channel_truth(ch, tag) >= epoch;
-	data = wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
+	if (!ch->push)
+		data = wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
+	else
+		data = cpu_channel_truth(ch, tag) >= epoch ? wic_cpu_push_find(ch, tag, epoch)
+							   : NULL;
 	if (data)
 		*data_out = data;
 	return data;
@@ -264,7 +268,7 @@ int wic_cpu_host_request(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 	wait.req.ch = ch;
 	wait.req.tag = tag;
 	wait.req.epoch = epoch;
-	wait.req.pages = data_out ? ch->pages_per_tag : 0;
+	wait.req.pages = data_out && !ch->push ? ch->pages_per_tag : 0;
 	wait.req.deadline_ns = wic_deadline_ns(now, timeout_ns);
 	wait.req.status = CPU_STATUS_PENDING;
 	wait.req.since_ns = now;
@@ -279,8 +283,12 @@ int wic_cpu_host_request(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 		wic_fail(rc, "%u host threads wait, the most at a time: %s", CPU_HOST_WAITS_MAX,
 			 wic_strerror(rc));
 	}
-	if (!rc && data_out)
+	if (!rc && data_out && ch->push && !is_there(ch, tag, epoch, data_out)) {
+		wait.req.status = -EINVAL;
+		rc = describe(&wait.req);
+	} else if (!rc && data_out && !ch->push) {
 		*data_out = ch->dev->win.data + (size_t)wait.req.run.first * WIC_PAGE_BYTES;
+	}
 	wic_cpu_channel_leave(ch);
 	return rc;
 }
@@ -291,6 +299,8 @@ int wic_cpu_host_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 	struct cpu_hold *hold;
 	bool last = false;
 
+	if (ch->push)
+		return wic_cpu_push_release(ch, tag, epoch);
 	pthread_mutex_lock(&dev->lock);
 	hold = wic_cpu_device_find(dev, ch, tag, epoch);
 	if (!wic_cpu_hold_is_readable(hold)) {

@@ -64,8 +64,7 @@ struct cpu_monitor {
 	uint64_t spin_ns;    /* how long to look before it sleeps; atomic */
 	/* Read by all at each turn, so away from what the Monitor writes. */
 	uint32_t stop __attribute__((aligned(64))); /* atomic */
-	uint32_t cancel; /* atomic: while set every wait ends with -ECANCELED */
-	uint32_t dead;   /* atomic: an invariant broke; all waits end with -EIO */
+	uint32_t dead; /* atomic: an invariant broke; all waits end with -EIO */
 	pthread_t thread;
 	/* Calls from other threads, run between inputs; guarded by call_lock. */
 	pthread_mutex_t call_lock __attribute__((aligned(64)));

@@ -183,6 +183,11 @@ static int park(struct cpu_warp *w)
 	req->is_warned = false;
 	req->has_run = false;
 	req->owns_hold = false;
+	if (cpu_channel_is_in_tree(req->ch) || (req->ch->push && req->for_credit)) {
+		(void)wic_cpu_push_park(w);
+		wic_cpu_sm_event(sm, w, WIC_EVENT_COMPUTE, req->tag, req->epoch);
+		return req->status;
+	}
 	for (;;) {
 		WIC_ASSERT(sm->gather_count < WIC_BATCH_WARPS);
 		sm->gather[sm->gather_count++] = w;
@@ -200,17 +205,23 @@ static int park(struct cpu_warp *w)
 	return req->status;
 }
 
+static int describe_gone(const struct cpu_warp *w)
+{
+	const struct cpu_request *req = &w->req;
+
+	return wic_fail(-EINVAL,
+			"block %u warp %u: epoch %" PRIu64 " of tag %u of channel %u is gone: "
+			"%" PRIu64 " is published, and what was filled was released",
+			w->view.block_id, w->view.warp_id, req->epoch, req->tag, req->ch->id,
+			req->epoch_seen);
+}
+
 static int describe(const struct cpu_warp *w)
 {
 	const struct cpu_request *req = &w->req;
 
 	if (req->status == -EINVAL)
-		return wic_fail(-EINVAL,
-				"block %u warp %u: epoch %" PRIu64
-				" of tag %u of channel %u is gone: "
-				"%" PRIu64 " is published, and what was filled was released",
-				w->view.block_id, w->view.warp_id, req->epoch, req->tag,
-				req->ch->id, req->epoch_seen);
+		return describe_gone(w);
 	if (req->tag == req->ch->desc.tags)
 		return wic_fail(req->status,
 				"block %u warp %u waited %" PRIu64
@@ -284,10 +295,22 @@ static int resolve_next(const struct wic_handle *h, uint32_t tag, uint64_t *epoc
 	if (ch->desc.readers != 1)
 		return wic_fail(-EINVAL, "WIC_EPOCH_NEXT on a channel of %u readers a tag",
 				ch->desc.readers);
+	if (ch->push) {
+		*epoch = wic_cpu_push_released(ch, tag) + 1;
+		return 0;
+	}
 	truth = cpu_channel_truth(ch, tag);
 	released = __atomic_load_n(&ch->dir[tag].released, __ATOMIC_RELAXED);
 	*epoch = truth - (uint32_t)((uint32_t)truth - (uint32_t)released) + 1;
 	return 0;
+}
+
+/* Data that is on a page here. */
+static void *find_data(struct cpu_warp *w, struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+{
+	if (!ch->push)
+		return wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
+	return wic_cpu_push_is_there(w, ch, tag, epoch) ? wic_cpu_push_find(ch, tag, epoch) : NULL;
 }
 
 int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, uint64_t timeout_ns,
@@ -310,7 +333,7 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 		return wic_fail(-EINVAL, data_out ? "a channel of signals has no data to request"
 						  : "nowhere to put the data's address");
 	cpu_count_add(w->sm->count.requests, 1);
-	data = wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
+	data = find_data(w, ch, tag, epoch);
 	if (data) {
 		cpu_count_add(w->sm->count.hits, 1);
 		cpu_count_add(w->sm->count.given_slow, 1);
@@ -323,8 +346,9 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 	if (rc)
 		return rc;
 	cpu_count_add(w->sm->count.given_slow, 1);
-	*data_out = ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
-	return 0;
+	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch)
+			     : ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
+	return *data_out ? 0 : describe_gone(w);
 }
 
 int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint64_t epoch,
@@ -343,7 +367,8 @@ int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint
 	ch = h->channel;
 	cpu_count_add(w->sm->count.requests, 1);
 	/* Pairs with the publisher's release. */
-	if (cpu_channel_truth(ch, tag) >= epoch) {
+	if (ch->push ? wic_cpu_push_is_there(w, ch, tag, epoch)
+		     : cpu_channel_truth(ch, tag) >= epoch) {
 		cpu_count_add(w->sm->count.hits, 1);
 		return 0;
 	}
@@ -368,6 +393,8 @@ int wic_release_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch)
 	if (rc)
 		return rc;
 	ch = h->channel;
+	if (ch->push)
+		return wic_cpu_push_release(ch, tag, epoch);
 	pthread_mutex_lock(&ch->dev->lock);
 	hold = wic_cpu_device_find(ch->dev, ch, tag, epoch);
 	if (wic_cpu_hold_is_readable(hold)) {

@@ -111,7 +111,7 @@ static int check_set_data(const struct cpu_warp *w, const struct wic_handle *h,
 	ch = h->channel;
 	if (!ch->pages_per_tag)
 		return wic_fail(-EINVAL, "a channel of signals has no data to request");
-	if ((uint64_t)ch->pages_per_tag * count > wic_pool_usable(ch->dev->pool))
+	if (!ch->push && (uint64_t)ch->pages_per_tag * count > wic_pool_usable(ch->dev->pool))
 		return wic_fail(-E2BIG, "a set of %u tags of %u pages, the pool has %u", count,
 				ch->pages_per_tag, wic_pool_usable(ch->dev->pool));
 	for (uint32_t i = 0; i < count; i++)
@@ -195,6 +195,8 @@ int wic_request_all(const struct wic_handle *h, struct wic_lot *lot, struct wic_
 		return rc;
 	/* Pages only once everything is there: a set that waits holds none. */
 	rc = wait_set(w, h->channel, refs, count, timeout_ns);
+	if (!rc && ch->push)
+		return request_each(h, refs, count, 0);
 	if (!rc)
 		rc = pin_set(w, h->channel, refs, count, pins, left_ns(deadline, timeout_ns));
 	if (!rc) {
@@ -284,7 +286,8 @@ static int claim_wait(struct cpu_warp *w, struct wic_be_channel *ch, const struc
 	/* Pairs with wake_next(): the looks below come after it is seen. */
 	__atomic_fetch_add(&ch->next_waiters, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
-		uint64_t seq = __atomic_load_n(&ch->publish_seq, __ATOMIC_ACQUIRE);
+		uint64_t seq = ch->push ? wic_cpu_push_count(ch)
+					: __atomic_load_n(&ch->publish_seq, __ATOMIC_ACQUIRE);
 
 		rc = claim_any(w, ch, r, tag_out, before_out);
 		if (rc != -EAGAIN)

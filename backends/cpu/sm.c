@@ -8,11 +8,16 @@
 
 #include "backends/cpu/be.h"
 #include "backends/cpu/fault.h"
+#include "backends/cpu/push.h"
 #include "core/dep.h"
 #include "lib/log.h"
 
 /* How long an idle SM looks for wakes before it sleeps: a few exchanges of a slow producer. */
 #define IDLE_LOOK_NS 5000000u
+/* Sleeps of warps shorter than that are spent looking: a thread's sleep takes as long. */
+#define ASLEEP_LOOK_NS 100000u
+/* Rounds between two looks at the clock for warps that sleep: a look costs as much as a turn. */
+#define ASLEEP_ROUNDS 4
 /* How long a queued warp's deadline may go unseen while the SM sleeps. */
 #define QUEUED_TICK_NS 1000000u
 
@@ -46,10 +51,12 @@ int wic_cpu_sm_init(struct cpu_sm *sm, struct cpu_device *dev, struct wic_be *be
 	sm->blocks = calloc(warps, sizeof(*sm->blocks));
 	sm->run_queue = calloc(warps, sizeof(struct cpu_warp *));
 	sm->is_stuck = 1;
+	pthread_mutex_init(&sm->tree_lock, NULL);
+	sm->lots = wic_cpu_push_lots_create(warps);
 	sm->view.release_limit = WIC_RELEASE_WORDS_;
 	/* A warp has one request under way: a notice for it and one for its fault. */
-	if (!sm->warps || !sm->blocks || !sm->run_queue || cpu_ring_init(&sm->notices, 2 * warps) ||
-	    cpu_ring_init(&sm->wakes, 4 * warps) ||
+	if (!sm->warps || !sm->blocks || !sm->run_queue || !sm->lots ||
+	    cpu_ring_init(&sm->notices, 2 * warps) || cpu_ring_init(&sm->wakes, 4 * warps) ||
 	    wic_stacks_create(&sm->stacks, warps, be->cfg.stack_bytes))
 		goto err_free;
 	if (be->cfg.record_events) {
@@ -70,6 +77,8 @@ void wic_cpu_sm_fini(struct cpu_sm *sm)
 	wic_stacks_destroy(&sm->stacks);
 	cpu_ring_fini(&sm->wakes);
 	cpu_ring_fini(&sm->notices);
+	free(sm->lots);
+	pthread_mutex_destroy(&sm->tree_lock);
 	free(sm->run_queue);
 	free(sm->blocks);
 	free(sm->warps);
@@ -119,6 +128,60 @@ void wic_cpu_warp_yield(struct cpu_warp *w, enum cpu_warp_state state)
 
 	w->state = state;
 	wic_fiber_switch(&w->fiber, &sm->scheduler);
+}
+
+void wic_cpu_sm_sleep(struct cpu_warp *w, uint64_t until_ns)
+{
+	struct cpu_sm *sm = w->sm;
+
+	w->sleep_until_ns = until_ns;
+	if (!sm->asleep++ || until_ns < sm->asleep_until_ns)
+		sm->asleep_until_ns = until_ns;
+	wic_cpu_warp_yield(w, CPU_WARP_ASLEEP);
+}
+
+static void wake_sleeper(struct cpu_sm *sm, struct cpu_warp *w)
+{
+	WIC_ASSERT(sm->asleep);
+	sm->asleep--;
+	wic_cpu_sm_make_runnable(sm, w);
+}
+
+void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier)
+{
+	struct cpu_warp *w = &sm->warps[wic_cpu_push_warp_at(sm, barrier)];
+
+	/* Else it has not parked yet, or runs already since its time was up. */
+	if (w->state == CPU_WARP_ASLEEP && w->park_at == barrier)
+		wake_sleeper(sm, w);
+}
+
+/* Whose time is up.  True: some. */
+static bool wake_sleepers(struct cpu_sm *sm)
+{
+	uint64_t now, next = UINT64_MAX;
+	bool any = false;
+
+	sm->asleep_skipped = 0;
+	if (!sm->asleep)
+		return false;
+	now = wic_now_ns();
+	if (now < sm->asleep_until_ns)
+		return false;
+	for (uint32_t i = 0; i < sm->warp_count; i++) {
+		struct cpu_warp *w = &sm->warps[i];
+
+		if (w->state != CPU_WARP_ASLEEP)
+			continue;
+		if (w->sleep_until_ns <= now) {
+			wake_sleeper(sm, w);
+			any = true;
+		} else if (w->sleep_until_ns < next) {
+			next = w->sleep_until_ns;
+		}
+	}
+	sm->asleep_until_ns = next;
+	return any;
 }
 
 /* The last warp to arrive, or to leave while the others wait, lets them all go. */
@@ -202,6 +265,7 @@ void wic_cpu_sm_resume(struct cpu_sm *sm, struct cpu_warp *w)
 	case CPU_WARP_DONE:
 		warp_done(sm, w);
 		break;
+	case CPU_WARP_ASLEEP: /* counted already */
 	case CPU_WARP_GATHER: /* in the list already */
 	case CPU_WARP_PARKED: /* at its fault, or waits for its status again */
 		break;
@@ -256,19 +320,31 @@ bool wic_cpu_sm_take_wakes(struct cpu_sm *sm)
 static void sm_idle(struct cpu_sm *sm)
 {
 	uint64_t look_ns = sm->be->crowded ? 2 * sm->be->park_ns : IDLE_LOOK_NS;
-	uint64_t until = wic_now_ns() + look_ns;
+	uint64_t now = wic_now_ns(), until = now + look_ns, sleep_ns = UINT64_MAX;
 
+	/* A watcher that has waited for long sleeps for long, and so does its SM. */
+	if (sm->asleep && sm->asleep_until_ns > now + ASLEEP_LOOK_NS)
+		until = now;
 	do {
-		if (wic_cpu_sm_take_wakes(sm) || sm->run_count || cpu_be_is_dead(sm->be))
+		if (wic_cpu_sm_take_wakes(sm) || wake_sleepers(sm) || sm->run_count ||
+		    cpu_be_is_dead(sm->be))
 			return;
 		cpu_be_relax(sm->be);
-	} while (wic_now_ns() < until);
+		now = wic_now_ns();
+	} while (now < until);
 
+	if (sm->queued)
+		sleep_ns = QUEUED_TICK_NS;
+	if (sm->asleep) {
+		uint64_t left = sm->asleep_until_ns > now ? sm->asleep_until_ns - now : 0;
+
+		sleep_ns = left < sleep_ns ? left : sleep_ns;
+	}
 	wic_cpu_gate_arm(&sm->gate);
 	if (!cpu_ring_is_empty(&sm->wakes) || cpu_be_is_dead(sm->be))
 		wic_cpu_gate_disarm(&sm->gate);
 	else
-		wic_cpu_gate_sleep(&sm->gate, sm->queued ? QUEUED_TICK_NS : UINT64_MAX);
+		wic_cpu_gate_sleep(&sm->gate, sleep_ns);
 }
 
 /* The context is dead and every page open: whatever a warp waits for ends with -EIO. */
@@ -308,7 +384,7 @@ static bool is_stuck(const struct cpu_sm *sm)
 	if (!sm->queued)
 		return false;
 	for (uint32_t i = 0; i < sm->warp_count; i++)
-		if (sm->warps[i].state == CPU_WARP_PARKED)
+		if (sm->warps[i].state == CPU_WARP_PARKED || sm->warps[i].state == CPU_WARP_ASLEEP)
 			return false;
 	return true;
 }
@@ -338,6 +414,8 @@ static void run_grid(struct cpu_sm *sm)
 				wic_cpu_sm_send_batch(sm);
 			if (sm->queued)
 				wic_cpu_sm_expire_queued(sm);
+			if (sm->asleep && ++sm->asleep_skipped >= ASLEEP_ROUNDS)
+				wake_sleepers(sm);
 			sm->round_left = sm->run_count;
 		}
 		if (!sm->run_count) {
@@ -353,7 +431,7 @@ static void run_grid(struct cpu_sm *sm)
 		sm->round_left--;
 		wic_cpu_sm_resume(sm, w);
 	}
-	WIC_ASSERT(!sm->run_count && !sm->gather_count && !sm->queued);
+	WIC_ASSERT(!sm->run_count && !sm->gather_count && !sm->queued && !sm->asleep);
 }
 
 /* Wait for the next launch.  False: the context closes. */

@@ -6,7 +6,7 @@
  *	RUNNABLE <--------> RUNNING --request--> GATHER --batch--> PARKED --> RUNNABLE
  *	     ^                 |                   |                ^
  *	     `--- BARRIER <----+--> DONE           `--> QUEUED -----' no free pages: the
- *	                                                              pool's FIFO
+ *	     `--- ASLEEP <-----'  push mode                           pool's FIFO
  *
  * A block is sm->block_warps fibers with a barrier and shared memory; more blocks than
  * are resident wait for a place.  A warp stays on its SM.
@@ -38,6 +38,7 @@ struct wic_be;
 struct wic_be_channel;
 struct cpu_hold;
 struct cpu_sm;
+struct wic_lot;
 
 #define CPU_STATUS_PENDING 1        /* no status yet; all others are 0 or negative */
 #define CPU_RELEASE_USER (1u << 31) /* in a release's page: the end of a request, not of data */
@@ -50,6 +51,7 @@ enum cpu_warp_state {
 	CPU_WARP_GATHER,
 	CPU_WARP_QUEUED,
 	CPU_WARP_PARKED,
+	CPU_WARP_ASLEEP, /* push mode: until a time, or an arrive at its barrier */
 	CPU_WARP_DONE,
 };
 
@@ -122,6 +124,9 @@ struct cpu_warp {
 	bool touching;   /* a fault in the window is expected */
 	bool faulted;    /* it stands at a closed page */
 	bool touch_next; /* resumed to take the batch's fault */
+	bool in_tree;    /* waits in push mode, req says for what; guarded by the SM's tree_lock */
+	uint64_t sleep_until_ns; /* while ASLEEP */
+	uint64_t *park_at;       /* barrier of its lot, or NULL */
 };
 
 /* Counters: written by the SM's thread (relaxed stores), read by anyone. */
@@ -159,9 +164,14 @@ struct cpu_sm {
 	uint32_t blocks_live;
 	struct cpu_warp *gather[WIC_BATCH_WARPS];
 	uint32_t gather_count;
-	uint32_t queued;         /* warps in the pool's FIFO */
-	struct cpu_ring notices; /* to the Monitor */
-	struct cpu_ring wakes;   /* from the Monitor */
+	uint32_t queued;      /* warps in the pool's FIFO */
+	struct wic_lot *lots; /* owned; one for 32 warps: wic/tree.h */
+	pthread_mutex_t tree_lock;
+	uint32_t asleep;          /* warps that are */
+	uint32_t asleep_skipped;  /* rounds since the clock was looked at for them */
+	uint64_t asleep_until_ns; /* the earliest of them */
+	struct cpu_ring notices;  /* to the Monitor */
+	struct cpu_ring wakes;    /* from the Monitor */
 	struct cpu_gate gate;
 	/* Atomic: no warp here can come to a release before the Monitor wakes one. */
 	uint32_t is_stuck;
@@ -191,6 +201,9 @@ static inline struct cpu_warp *cpu_warp_self(struct cpu_sm *sm)
 	return (struct cpu_warp *)((char *)sm->view.warp - offsetof(struct cpu_warp, view));
 }
 
+/* Warp context: let others run until a time, or until wic_cpu_sm_wake_at() its park_at. */
+void wic_cpu_sm_sleep(struct cpu_warp *w, uint64_t until_ns);
+void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier);
 /* Warp context: back to the scheduler in this state; returns when resumed. */
 void wic_cpu_warp_yield(struct cpu_warp *w, enum cpu_warp_state state);
 /* Scheduler: append to the run queue. */

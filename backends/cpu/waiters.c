@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Those who wait, seen all at once: to list them, to warn, to cancel.  The Monitor's thread. */
+/*
+ * Those who wait, seen all at once: to list them, to warn, to cancel.  The Monitor's thread, but
+ * wic_cpu_waiters_warn().
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +36,22 @@ static void visit_engine(struct visit *v)
 	for (uint32_t i = 0; i < CPU_HOST_WAITS_MAX; i++)
 		if (be->hosts.in_engine[i])
 			v->call(v, &be->hosts.waits[i]->req, false);
+}
+
+/* Those in the tree: their SM decides, so they are listed only. */
+static void visit_trees(struct visit *v)
+{
+	struct wic_be *be = v->mon->be;
+
+	for (uint32_t s = 0; s < be->sm_count; s++) {
+		struct cpu_sm *sm = &be->sms[s];
+
+		pthread_mutex_lock(&sm->tree_lock);
+		for (uint32_t i = 0; i < sm->warp_count; i++)
+			if (sm->warps[i].in_tree)
+				v->call(v, &sm->warps[i].req, false);
+		pthread_mutex_unlock(&sm->tree_lock);
+	}
 }
 
 static void visit_queues(struct visit *v)
@@ -73,7 +92,10 @@ static struct wic_waiter to_waiter(const struct cpu_request *req, bool for_pages
 		w.warp = req->warp->view.warp_id;
 	}
 	if (req->tag == ch->desc.tags)
-		w.epoch_seen = __atomic_load_n(&ch->publish_seq, __ATOMIC_ACQUIRE);
+		w.epoch_seen = ch->push ? wic_cpu_push_count(ch)
+					: __atomic_load_n(&ch->publish_seq, __ATOMIC_ACQUIRE);
+	else if (req->for_credit && ch->push)
+		w.epoch_seen = wic_cpu_push_released(ch, req->tag);
 	if (for_pages)
 		w.kind = WIC_WAITER_PAGES;
 	else if (req->for_credit)
@@ -101,6 +123,7 @@ static int list_all(struct cpu_monitor *mon, void *arg)
 	v->now_ns = wic_now_ns();
 	visit_engine(v);
 	visit_queues(v);
+	visit_trees(v);
 	return 0;
 }
 
@@ -132,7 +155,7 @@ void wic_cpu_mon_cancel_all(struct cpu_monitor *mon)
 		wic_cpu_mon_flush_queue(mon, &mon->be->devs[i], NULL);
 }
 
-static void warn_one(struct visit *v, struct cpu_request *req, bool for_pages)
+static void warn(struct cpu_request *req, const struct wic_waiter *w)
 {
 	static const char *const what[] = {
 		[WIC_WAITER_DATA] = "epoch",
@@ -141,19 +164,32 @@ static void warn_one(struct visit *v, struct cpu_request *req, bool for_pages)
 		[WIC_WAITER_BUFFER] = "a buffer, once filled is epoch",
 		[WIC_WAITER_PAGES] = "free pages for epoch",
 	};
-	struct wic_waiter w = to_waiter(req, for_pages, v->now_ns);
 	char who[64] = "a host thread";
 
-	if (req->is_warned || w.age_ns / 1000000 < v->mon->be->cfg.warn_after_ms)
-		return;
 	req->is_warned = true;
 	if (req->warp)
-		snprintf(who, sizeof(who), "block %u warp %u of device %u", w.block, w.warp,
-			 w.device);
+		snprintf(who, sizeof(who), "block %u warp %u of device %u", w->block, w->warp,
+			 w->device);
 	wic_log(WIC_LOG_WARN,
 		"%s has waited %" PRIu64 " ms for %s %" PRIu64
 		" of tag %u of channel %u, saw %" PRIu64,
-		who, w.age_ns / 1000000, what[w.kind], w.epoch, w.tag, w.channel, w.epoch_seen);
+		who, w->age_ns / 1000000, what[w->kind], w->epoch, w->tag, w->channel,
+		w->epoch_seen);
+}
+
+static void warn_one(struct visit *v, struct cpu_request *req, bool for_pages)
+{
+	struct wic_waiter w = to_waiter(req, for_pages, v->now_ns);
+
+	if (!req->is_warned && w.age_ns / 1000000 >= v->mon->be->cfg.warn_after_ms)
+		warn(req, &w);
+}
+
+void wic_cpu_waiters_warn(struct cpu_request *req)
+{
+	struct wic_waiter w = to_waiter(req, false, wic_now_ns());
+
+	warn(req, &w);
 }
 
 void wic_cpu_mon_warn_old(struct cpu_monitor *mon, uint64_t now_ns)

@@ -24,7 +24,7 @@
 #define BUFFER_ALIGN 64 /* what wic_stage() documents */
 
 struct wic_be {
-	uint32_t cancel; /* wic_cancel()'s store goes somewhere; no wait looks at it */
+	uint64_t cancel; /* wic_cancel()'s store goes somewhere; no wait looks at it */
 };
 
 struct wic_be_channel {
@@ -137,7 +137,7 @@ static int host_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
 	return 0;
 }
 
-static uint32_t *cancel_word(struct wic_be *be)
+static uint64_t *cancel_word(struct wic_be *be)
 {
 	return &be->cancel;
 }

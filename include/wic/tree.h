@@ -602,21 +602,22 @@ WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
 }
 
 /*
- * What a look says; past the deadline it is never WIC_TREE_PENDING: then the truth is read once
- * more if nobody does, for what was published while nobody waited.  One lane.
+ * What a look says; past the deadline it is never WIC_TREE_PENDING.  Before an error the truth is
+ * read once more if nobody does, for what was published while nobody waited.  One lane.
  */
 WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
 {
 	int rc = wic_tree_state_(word, want);
 
-	if (rc == WIC_TREE_PENDING && wic_t_now() >= until) {
+	if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
+		rc = WIC_TREE_ETIMEDOUT;
 #ifndef WIC_TREE_PLAIN_ONLY
+	if (rc == WIC_TREE_ETIMEDOUT || rc == WIC_TREE_ECANCELED) {
 		wic_tree_read_once_(word);
-		rc = wic_tree_state_(word, want);
-#endif
-		if (rc == WIC_TREE_PENDING)
-			rc = WIC_TREE_ETIMEDOUT;
+		if (wic_tree_is_there_(word, want))
+			rc = 0;
 	}
+#endif
 	if (!rc)
 		(void)wic_tree_acquire_(word, want);
 	return rc;

@@ -100,7 +100,7 @@ void bad_check(struct bad_env *e, const char *what, int line, long long got, lon
 
 struct wic_channel *bad_channel(struct wic *w, uint32_t tags, uint64_t bytes, bool to_host)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic_channel *ch = NULL;
 
 	d.tags = tags;
@@ -113,7 +113,7 @@ struct wic_channel *bad_channel(struct wic *w, uint32_t tags, uint64_t bytes, bo
 
 static struct wic_channel *pat_channel(struct wic *w)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic_channel *ch = NULL;
 
 	d.tags = BAD_TAGS;
@@ -543,7 +543,7 @@ static void a_note_of_no_kind_is_not_recorded(void)
 /* Until its readers have released it. */
 static void a_closed_channel_gives_what_is_held(void)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic *w = open_default();
 	struct wic_channel *ch = NULL;
 	struct take_args a;

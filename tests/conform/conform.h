@@ -84,10 +84,26 @@ static inline void close_quietly(struct wic *w)
 	TEST_EQ(log_lines, 0);
 }
 
+/* CONFORM_MODE=push runs the suite over channels of the other mode. */
+static inline bool is_push(void)
+{
+	const char *mode = getenv("CONFORM_MODE");
+
+	return mode && !strcmp(mode, "push");
+}
+
+static inline struct wic_channel_desc channel_desc(void)
+{
+	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+
+	d.mode = is_push() ? WIC_MODE_PUSH : WIC_MODE_PULL;
+	return d;
+}
+
 static inline struct wic_channel *channel(struct wic *w, uint32_t tags, uint64_t bytes,
 					  uint32_t readers)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic_channel *ch = NULL;
 
 	d.tags = tags;

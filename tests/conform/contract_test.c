@@ -277,7 +277,7 @@ static void make_kernel(const void *arg)
 
 static void to_host_across(uint64_t first)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic *w = open_one_sm(0, 0);
 	struct make_args a = { .first = first };
 	struct wic_channel *ch;

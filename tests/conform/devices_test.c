@@ -21,7 +21,7 @@ static struct wic *open_devices(uint32_t devices)
 static struct wic_channel *join(struct wic *w, struct wic_device_id from, struct wic_device_id to,
 				uint32_t tags, uint64_t bytes, uint32_t readers)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic_channel *ch = NULL;
 
 	d.producer = from;

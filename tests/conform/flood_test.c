@@ -133,7 +133,7 @@ static void launch_retries(struct wic *w, struct wic_channel *ch, struct retry_a
 /* One Monitor serves both devices; their pools are their own, and this one is always full. */
 static void device_that_floods(void)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic_config cfg = WIC_CONFIG_INIT;
 	struct retry_args retry;
 	struct wic_channel *ch;

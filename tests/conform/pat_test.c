@@ -20,7 +20,7 @@ static bool stores_cannot_fault(void)
 
 static struct wic_channel *pat_channel(struct wic *w, uint32_t tags, uint64_t bytes)
 {
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wic_channel *ch = NULL;
 
 	d.producer = WIC_GPU(0);

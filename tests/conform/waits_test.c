@@ -352,7 +352,7 @@ static void *host_waits(void *arg)
 static void listing_of_threads_and_pages(void)
 {
 	struct wic_config cfg = WIC_CONFIG_INIT;
-	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_channel_desc d = channel_desc();
 	struct wait_args a = { .epoch = 1, .timeout_ns = WIC_FOREVER };
 	struct wic_waiter list[8];
 	struct wic_channel *ch, *back;

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include "backends/cpu/push.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIC_TREE_PRIMITIVES "backends/cpu/tree_fiber.h"
+#include <wic/tree.h>
+
+#include "backends/cpu/be.h"
+#include "backends/cpu/request.h"
+#include "core/dep.h"
+#include "lib/log.h"
+
+#define LINE_BYTES (WIC_TREE_LINE_TAGS * sizeof(uint64_t))
+
+_Static_assert(WIC_TREE_ETIMEDOUT == -ETIMEDOUT && WIC_TREE_ECANCELED == -ECANCELED &&
+		       WIC_TREE_EOWNERDEAD == -EOWNERDEAD,
+	       "the tree's errors are the system's");
+_Static_assert((int)CPU_PUSH_CLOSED == WIC_TREE_CLOSED && (int)CPU_PUSH_DIED == WIC_TREE_DIED,
+	       "ends of tags");
+
+static uint32_t lines_of(uint32_t words)
+{
+	return (words + WIC_TREE_LINE_TAGS - 1) / WIC_TREE_LINE_TAGS;
+}
+
+static void *zeroed(size_t align, size_t bytes)
+{
+	void *p = aligned_alloc(align, (bytes + align - 1) / align * align);
+
+	if (p)
+		memset(p, 0, (bytes + align - 1) / align * align);
+	return p;
+}
+
+static struct wic_tree_line *lines_create(uint32_t count)
+{
+	return zeroed(sizeof(struct wic_tree_line), count * sizeof(struct wic_tree_line));
+}
+
+int wic_cpu_push_control_create(struct cpu_push_control *c, uint32_t devices)
+{
+	c->truth = zeroed(LINE_BYTES, LINE_BYTES);
+	c->lines = lines_create(devices + 1);
+	if (!c->truth || !c->lines) {
+		wic_cpu_push_control_destroy(c);
+		return wic_fail(-ENOMEM, "control lines of %u devices", devices);
+	}
+	for (uint32_t i = 0; i <= devices; i++) {
+		c->lines[i].truth = c->truth;
+		c->lines[i].reader = &c->lines[i];
+	}
+	return 0;
+}
+
+void wic_cpu_push_control_destroy(struct cpu_push_control *c)
+{
+	free(c->lines);
+	free(c->truth);
+	memset(c, 0, sizeof(*c));
+}
+
+void wic_cpu_push_end_all(struct cpu_push_control *c)
+{
+	__atomic_store_n(&c->truth[WIC_TREE_CANCEL], WIC_BE_CANCEL_FOR_GOOD, __ATOMIC_RELEASE);
+}
+
+struct wic_lot *wic_cpu_push_lots_create(uint32_t warps)
+{
+	uint32_t count = (warps + WIC_WARP_LANES - 1) / WIC_WARP_LANES;
+	struct wic_lot *lots = zeroed(CPU_LINE_BYTES, count * sizeof(*lots));
+
+	for (uint32_t i = 0; lots && i < count; i++)
+		wic_tree_lot_init(&lots[i], WIC_WARP_LANES);
+	return lots;
+}
+
+uint32_t wic_cpu_push_warp_at(const struct cpu_sm *sm, const uint64_t *barrier)
+{
+	size_t at = (size_t)((const char *)barrier - (const char *)sm->lots);
+	size_t in_lot = at % sizeof(struct wic_lot) - offsetof(struct wic_lot, warp);
+
+	return (uint32_t)(at / sizeof(struct wic_lot) * WIC_WARP_LANES +
+			  in_lot / sizeof(struct wic_lot_warp));
+}
+
+/* ---- the channel ----------------------------------------------------------------------- */
+
+static bool is_raised_in_place(const struct wic_be_channel *ch)
+{
+	return ch->desc.producer.v != WIC_DEVICE_HOST_VALUE;
+}
+
+/* @words words of a device, each line with its end; @truth: NULL where they are raised in place. */
+static void lines_init(struct wic_tree_line *lines, uint32_t words, uint64_t *truth, uint64_t *ends,
+		       struct wic_tree_line *control)
+{
+	for (uint32_t i = 0; i < lines_of(words); i++) {
+		lines[i].truth = truth ? truth + i * WIC_TREE_LINE_TAGS : NULL;
+		lines[i].reader = truth ? &lines[i] : NULL;
+		lines[i].end_truth = &ends[i];
+		lines[i].control = control;
+	}
+}
+
+int wic_cpu_push_create(struct wic_be_channel *ch)
+{
+	struct cpu_push *p = calloc(1, sizeof(*p));
+	struct cpu_push_control *c = &ch->be->push_control;
+	/* One more, the count of publishes, has a line of its own: no producer handle is its. */
+	uint32_t tags = lines_of(ch->desc.tags) * WIC_TREE_LINE_TAGS, words = tags + 1;
+	struct cpu_device *producer = cpu_be_device(ch->be, ch->desc.producer);
+
+	ch->push = p;
+	if (!p)
+		return wic_fail(-ENOMEM, "a channel");
+	p->truth = zeroed(LINE_BYTES, lines_of(words) * LINE_BYTES);
+	p->ends = calloc(lines_of(words), sizeof(*p->ends));
+	p->lines = lines_create(lines_of(words));
+	p->credit = lines_create(lines_of(2 * tags));
+	p->credit_ends = calloc(lines_of(2 * tags), sizeof(*p->credit_ends));
+	p->pages = calloc(2 * (size_t)tags, sizeof(*p->pages));
+	if (!p->truth || !p->ends || !p->lines || !p->credit || !p->credit_ends || !p->pages)
+		return wic_fail(-ENOMEM, "tables of a channel of %u tags", ch->desc.tags);
+	lines_init(p->lines, words, is_raised_in_place(ch) ? NULL : p->truth, p->ends,
+		   &c->lines[ch->dev->index]);
+	lines_init(p->credit, 2 * tags, NULL, p->credit_ends, &c->lines[producer->index]);
+	return 0;
+}
+
+void wic_cpu_push_destroy(struct wic_be_channel *ch)
+{
+	struct cpu_push *p = ch->push;
+
+	if (!p)
+		return;
+	free(p->pages);
+	free(p->credit_ends);
+	free(p->credit);
+	free(p->lines);
+	free(p->ends);
+	free(p->truth);
+	free(p);
+}
+
+void wic_cpu_push_end(struct wic_be_channel *ch, uint32_t tag_first, uint32_t tag_count,
+		      enum cpu_push_end end)
+{
+	const struct cpu_push *p = ch->push;
+	uint64_t *ends = &ch->be->push_control.truth[WIC_TREE_ENDS];
+	uint32_t first = tag_first / WIC_TREE_LINE_TAGS;
+	uint32_t last = (tag_first + tag_count - 1) / WIC_TREE_LINE_TAGS;
+
+	for (uint32_t i = first; i <= last; i++)
+		wic_t_raise(&p->ends[i], end);
+	for (uint32_t i = 2 * first; i <= 2 * last + 1; i++)
+		wic_t_raise(&p->credit_ends[i], end);
+	if (end == CPU_PUSH_CLOSED)
+		wic_t_raise(&p->ends[lines_of(ch->desc.tags)], end);
+	/* After the ends: who sees the count finds them. */
+	__atomic_fetch_add(ends, 1, __ATOMIC_RELEASE);
+	wic_cpu_push_look_again(ch);
+}
+
+static uint64_t *count_word(const struct wic_be_channel *ch)
+{
+	return &ch->push->truth[lines_of(ch->desc.tags) * WIC_TREE_LINE_TAGS];
+}
+
+uint64_t wic_cpu_push_count(const struct wic_be_channel *ch)
+{
+	return __atomic_load_n(count_word(ch), __ATOMIC_ACQUIRE);
+}
+
+void wic_cpu_push_look_again(struct wic_be_channel *ch)
+{
+	struct cpu_push *p = ch->push;
+	uint32_t count = lines_of(ch->desc.tags) * WIC_TREE_LINE_TAGS;
+	uint64_t publishes = __atomic_add_fetch(count_word(ch), 1, __ATOMIC_ACQ_REL);
+
+	if (is_raised_in_place(ch))
+		wic_t_raise(wic_tree_tag_word(p->lines, count), publishes);
+}
+
+/* ---- pages ------------------------------------------------------------------------------ */
+
+static uint64_t *credit_of(const struct wic_be_channel *ch, uint32_t tag, uint32_t page)
+{
+	return wic_tree_tag_word(ch->push->credit, 2 * tag + page);
+}
+
+static uint64_t epoch_on(const struct wic_be_channel *ch, uint32_t tag, uint32_t page)
+{
+	return __atomic_load_n(&ch->push->pages[2 * tag + page].epoch, __ATOMIC_ACQUIRE);
+}
+
+/* The page for the next epoch: not that of the last. */
+static uint32_t page_to_fill(const struct wic_be_channel *ch, uint32_t tag)
+{
+	return epoch_on(ch, tag, 0) > epoch_on(ch, tag, 1);
+}
+
+static void *data_of(const struct wic_be_channel *ch, uint32_t tag, uint32_t page)
+{
+	return ch->staging + (2 * (uint64_t)tag + page) * ch->stride;
+}
+
+bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag)
+{
+	uint32_t page = page_to_fill(ch, tag);
+
+	/* Pairs with the last reader's post: all have read. */
+	return wic_t_acquire(credit_of(ch, tag, page)) >= epoch_on(ch, tag, page);
+}
+
+void *wic_cpu_push_buffer(const struct wic_be_channel *ch, uint32_t tag)
+{
+	return data_of(ch, tag, page_to_fill(ch, tag));
+}
+
+void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+{
+	struct cpu_push *p = ch->push;
+
+	if (ch->pages_per_tag)
+		__atomic_store_n(&p->pages[2 * tag + page_to_fill(ch, tag)].epoch, epoch,
+				 __ATOMIC_RELEASE);
+	__atomic_store_n(&ch->tags[tag].truth, epoch, __ATOMIC_RELEASE);
+	if (is_raised_in_place(ch))
+		wic_tree_publish(p->lines, tag, epoch, 1);
+	else
+		__atomic_store_n(&p->truth[tag], epoch, __ATOMIC_RELEASE);
+	wic_cpu_push_look_again(ch);
+}
+
+/* 0 or 1; 2: no page has the epoch, or its readers are done. */
+static uint32_t page_of(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+{
+	uint32_t page;
+
+	for (page = 0; page < 2; page++)
+		if (epoch_on(ch, tag, page) == epoch &&
+		    wic_t_acquire(credit_of(ch, tag, page)) < epoch)
+			break;
+	return page;
+}
+
+void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+{
+	uint32_t page = page_of(ch, tag, epoch);
+
+	return page < 2 ? data_of(ch, tag, page) : NULL;
+}
+
+int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+{
+	uint32_t page = page_of(ch, tag, epoch);
+
+	if (page == 2)
+		return wic_fail(-EINVAL, "epoch %" PRIu64 " of tag %u is not held here", epoch,
+				tag);
+	if (wic_tree_release(&ch->push->pages[2 * tag + page].releases, ch->desc.readers,
+			     credit_of(ch, tag, page), epoch, 1))
+		wic_cpu_channel_wake_stages(ch);
+	return 0;
+}
+
+uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag)
+{
+	uint64_t a = wic_t_acquire(credit_of(ch, tag, 0)), b = wic_t_acquire(credit_of(ch, tag, 1));
+
+	return a > b ? a : b;
+}
+
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+bool wic_cpu_push_is_there(struct cpu_warp *w, const struct wic_be_channel *ch, uint32_t tag,
+			   uint64_t epoch)
+{
+	return !wic_tree_wait(&w->sm->lots[w->index / WIC_WARP_LANES], ch->push->lines,
+			      ch->desc.tags, tag, epoch, 0, 1);
+}
+
+/* The first of a set that is not there, for the request; false: all are. */
+static bool find_missing(struct cpu_request *req)
+{
+	for (uint32_t i = 0; i < req->ref_count; i++) {
+		if (cpu_channel_truth(req->ch, req->refs[i].tag) >= req->refs[i].epoch)
+			continue;
+		req->missing_tag = req->refs[i].tag;
+		req->missing_epoch = req->refs[i].epoch;
+		return true;
+	}
+	return false;
+}
+
+/* The word that a request waits for, and its value. */
+static uint64_t *word_of(const struct cpu_request *req, uint64_t *want_out)
+{
+	const struct wic_be_channel *ch = req->ch;
+	uint32_t tag = req->ref_count ? req->missing_tag : req->tag;
+
+	*want_out = req->ref_count ? req->missing_epoch : req->epoch;
+	if (req->for_credit) {
+		uint32_t page = page_to_fill(ch, tag);
+
+		*want_out = epoch_on(ch, tag, page);
+		return credit_of(ch, tag, page);
+	}
+	if (tag == ch->desc.tags)
+		tag = lines_of(tag) * WIC_TREE_LINE_TAGS;
+	return wic_tree_tag_word(ch->push->lines, tag);
+}
+
+/* Until the word is there, or an old wait has to be warned of, or the deadline. */
+static int wait_word(struct cpu_warp *w)
+{
+	struct cpu_request *req = &w->req;
+	uint64_t warn = req->since_ns + WIC_MS((uint64_t)w->sm->be->cfg.warn_after_ms), want;
+	uint64_t *word = word_of(req, &want);
+	struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
+
+	for (;;) {
+		uint64_t now = wic_now_ns();
+		uint64_t until =
+			req->is_warned || req->deadline_ns < warn ? req->deadline_ns : warn;
+		int rc = wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, want,
+					until > now ? until - now : 0, 1);
+
+		req->epoch_seen = wic_t_load(word);
+		if (rc != -ETIMEDOUT || until == req->deadline_ns)
+			return rc;
+		wic_cpu_waiters_warn(req);
+	}
+}
+
+static void set_in_tree(struct cpu_warp *w, bool is)
+{
+	pthread_mutex_lock(&w->sm->tree_lock);
+	w->in_tree = is;
+	pthread_mutex_unlock(&w->sm->tree_lock);
+}
+
+int wic_cpu_push_park(struct cpu_warp *w)
+{
+	struct cpu_request *req = &w->req;
+	int rc;
+
+	if (req->ref_count && !find_missing(req))
+		return 0;
+	cpu_count_add(w->sm->count.parks, 1);
+	wic_cpu_sm_event(w->sm, w, WIC_EVENT_PARK, req->tag, req->epoch);
+	set_in_tree(w, true);
+	do {
+		rc = wait_word(w);
+	} while (!rc && req->ref_count && find_missing(req));
+	set_in_tree(w, false);
+	if (rc == -ECANCELED && cpu_be_is_dead(w->sm->be))
+		rc = -EIO;
+	if (rc == -ETIMEDOUT)
+		cpu_count_add(w->sm->count.timeouts, 1);
+	req->status = rc;
+	return rc;
+}
