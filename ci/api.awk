@@ -2,7 +2,7 @@
 # The functions that the public headers declare.  mode=list: "file:line name"
 # each; mode=docs: one line for each thing that its kernel-doc lacks.
 #
-# Names that end in _ are internal.  What only nvcc sees is left out: its twins
+# Names that end in _ are internal; wic_t_... are the primitives of tree.h, which a back-end gives.  What only nvcc sees is left out: its twins
 # for a C compiler carry the documentation.
 
 function trim(s)
@@ -56,7 +56,7 @@ function statement(s)
 	if (s !~ /\(/ || s ~ /^(typedef|struct [a-z_]+$)/)
 		return
 	fn = name_of(s)
-	if (fn !~ /^wic_/ || fn ~ /_$/)
+	if (fn !~ /^wic_/ || fn ~ /^wic_t_/ || fn ~ /_$/)
 		return
 	if (mode == "list")
 		print FILENAME ":" FNR " " fn

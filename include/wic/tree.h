@@ -784,7 +784,14 @@ WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, ui
 
 #ifndef WIC_TREE_PLAIN_ONLY
 
-/* The address of a tag's word. */
+/**
+ * wic_tree_tag_word() - The word of a tag.
+ * @lines: of a channel.
+ * @tag: of the channel.
+ *
+ * Context: any.
+ * Return: its address.
+ */
 WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t tag)
 {
 	return &lines[tag / WIC_TREE_LINE_TAGS].word[tag % WIC_TREE_LINE_TAGS];
