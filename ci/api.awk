@@ -2,7 +2,8 @@
 # The functions that the public headers declare.  mode=list: "file:line name"
 # each; mode=docs: one line for each thing that its kernel-doc lacks.
 #
-# Names that end in _ are internal; wic_t_... are the primitives of tree.h, which a back-end gives.  What only nvcc sees is left out: its twins
+# Names that end in _ are internal, and so are wic_t_..., the primitives of tree.h, which whoever
+# includes it gives.  What only nvcc sees is left out: its twins
 # for a C compiler carry the documentation.
 
 function trim(s)

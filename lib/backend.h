@@ -21,7 +21,7 @@ struct wic_be_channel; /* a channel of the back-end, owned by struct wic_channel
 #define WIC_BE_CAP_EVENTS (1u << 2)
 
 #define WIC_BE_DEVICE_ALL UINT32_MAX
-#define WIC_BE_CANCEL_FOR_GOOD UINT64_MAX /* in the cancel word: the context is dead */
+#define WIC_BE_CANCEL_FOR_GOOD UINT64_MAX /* in the cancel word: the context ends or is dead */
 
 /* sms * devices * sm_warps: an engine takes 2^20 requests, 1,024 are of threads. */
 #define WIC_BE_WARPS_MAX ((1u << 20) - 1024)

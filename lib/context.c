@@ -110,6 +110,9 @@ void wic_close(struct wic *w)
 	}
 	/* All first: a kernel may wait on one channel after another. */
 	wic_object_visit_channels(w, wic_channel_close_once);
+	/* Then what waits for no channel. */
+	if (w->cancel_word)
+		__atomic_store_n(w->cancel_word, WIC_BE_CANCEL_FOR_GOOD, __ATOMIC_RELEASE);
 	wic_context_wait_idle(w, "wic_close");
 	while ((ch = wic_object_remove_channel_of(w)))
 		wic_channel_free(ch);

@@ -365,3 +365,46 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	req->status = rc;
 	return rc;
 }
+
+static int describe_word(const struct cpu_warp *w, int rc, const uint64_t *word, uint64_t at_least,
+			 uint64_t since_ns)
+{
+	return wic_fail(rc,
+			"block %u warp %u waited %" PRIu64 " us for a word to be at least %" PRIu64
+			", saw %" PRIu64 ": %s",
+			w->view.block_id, w->view.warp_id, (wic_now_ns() - since_ns) / 1000,
+			at_least, wic_t_load(word), wic_strerror(rc));
+}
+
+int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least, uint64_t timeout_ns)
+{
+	struct cpu_warp *w = wic_cpu_request_self("wic_wait_word");
+	uint64_t since = wic_now_ns(), deadline = wic_deadline_ns(since, timeout_ns), now = since;
+	int rc;
+
+	(void)lot;
+	if (!w)
+		return -EINVAL;
+	if (!word || (uintptr_t)word % sizeof(*word))
+		return wic_fail(-EINVAL, word ? "the word is not aligned to 8 bytes" : "no word");
+	for (;;) {
+		/* Nobody wakes it for a cancel. */
+		uint64_t left =
+			deadline - now < CPU_CANCEL_TICK_NS ? deadline - now : CPU_CANCEL_TICK_NS;
+
+		rc = wic_tree_wait_word(&w->sm->lots[w->index / WIC_WARP_LANES], word, at_least,
+					left, 1);
+		if (!rc)
+			return 0;
+		if (!timeout_ns)
+			return -EAGAIN;
+		now = wic_now_ns();
+		if (cpu_be_is_dead(w->sm->be))
+			rc = -EIO;
+		else if (cpu_be_is_cancelled(w->sm->be))
+			rc = -ECANCELED;
+		else if (now < deadline)
+			continue;
+		return describe_word(w, rc, word, at_least, since);
+	}
+}

@@ -458,6 +458,25 @@ int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint
 	     uint64_t timeout_ns) WIC_MUST_CHECK;
 
 /**
+ * wic_wait_word() - Wait until a word of the caller's is at least a value.
+ * @lot: NULL here; reserved for CUDA.
+ * @word: 8 bytes, aligned, in memory of this device that may be read while the kernel runs;
+ *	anybody may write it, with a store of 8 bytes.
+ * @at_least: unsigned.
+ * @timeout_ns: from now; 0: look once; WIC_FOREVER.
+ *
+ * Needs no channel.  What the writer wrote before it stored the value with release order is
+ * visible after 0.  One warp of up to 32 of the SM that wait looks for all; the others park.
+ * wic_cancel() and the end of the context end it, within some 20 ms; wic_waiters() does not list it.
+ *
+ * Context: warp, outside lane loops, holding no lock.
+ * Return: 0; -ETIMEDOUT; -EAGAIN: timeout 0 and less; -ECANCELED; -EIO: the context is dead;
+ * -EINVAL: NULL, misaligned.
+ */
+int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least,
+		  uint64_t timeout_ns) WIC_MUST_CHECK;
+
+/**
  * wic_release() - Say that this warp is done with the data of (tag, epoch).
  * @h: the handle it was requested with.
  * @tag: see wic_request().

@@ -60,11 +60,11 @@ WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 
 WIC_TREE_FN void wic_t_fence_truth(void)
 {
-	WIC_T_STEP();
 }
 
 WIC_TREE_FN void wic_t_store(uint64_t *p, uint64_t v)
 {
+	WIC_T_STEP();
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 

@@ -418,6 +418,32 @@ static void note_range(struct bad_env *e)
 	BAD_LOGS(0, wic_note((enum wic_event_kind)(256 + WIC_EVENT_PARK), 0, 1));
 }
 
+static uint64_t one = 1;
+
+static void word_null(struct bad_env *e)
+{
+	BAD_WANT(-EINVAL, wic_wait_word(NULL, NULL, 1, BAD_WAIT));
+}
+
+static void word_range(struct bad_env *e)
+{
+	const unsigned char *p = (const unsigned char *)&one;
+
+	for (uint32_t i = 1; i < 8; i++)
+		BAD_WANT(-EINVAL,
+			 wic_wait_word(NULL, (const uint64_t *)(const void *)(p + i), 0, BAD_WAIT));
+}
+
+static void word_sizes(struct bad_env *e)
+{
+	BAD_WANT(0, wic_wait_word(NULL, &one, 1, UINT64_MAX - 1));
+}
+
+static void word_outside(struct bad_env *e)
+{
+	BAD_WANT(-EINVAL, wic_wait_word(NULL, &one, 1, BAD_WAIT));
+}
+
 #define ID_ROW(function)                                                                        \
 	BAD_DEVICE_ROW(function, NO_POINTER, NO_OBJECT, NO_RANGE, NO_SIZE, NO_OBJECT, NO_STATE, \
 		       OUTSIDE, IN_DEVICE_HANDLER, OUTSIDE)
@@ -441,6 +467,9 @@ const struct bad_row bad_device_rows[] = {
 	BAD_DEVICE_ROW(wic_wait, CALL(wait_null), CALL(wait_kind), CALL(wait_range),
 		       CALL(wait_sizes), CALL(wait_closed), CALL(wait_twice), CALL(wait_outside),
 		       IN_DEVICE_HANDLER, CALL(wait_outside)),
+	BAD_DEVICE_ROW(wic_wait_word, CALL(word_null), NO_OBJECT, CALL(word_range),
+		       CALL(word_sizes), NO_OBJECT, NO_STATE, CALL(word_outside), IN_DEVICE_HANDLER,
+		       CALL(word_outside)),
 	BAD_DEVICE_ROW(wic_wait_all, CALL(wait_null), CALL(wait_kind), CALL(wait_range),
 		       CALL(wait_sizes), CALL(wait_closed), CALL(wait_twice), CALL(wait_outside),
 		       IN_DEVICE_HANDLER, CALL(wait_outside)),
