@@ -15,6 +15,7 @@
  *	engine	the core alone: inputs of the engine and of the pool over pages and
  *		pending requests (perf_engine.c)
  *	record	the recorder on against off, on that cycle and on C_SRS (perf_record.c)
+ *	tree	the tree of wic/tree.h over threads (perf_tree.c)
  *	api	calls of the host's over the back-end that does nothing (perf_api.c)
  */
 #ifndef WIC_BENCH_PERF_H
@@ -93,6 +94,8 @@ int bench_perf_rate(const struct bench_perf_params *p, struct bench_perf_table *
 int bench_perf_interference(const struct bench_perf_params *p, struct bench_perf_table *t);
 int bench_perf_engine(const struct bench_perf_params *p, struct bench_perf_table *t);
 int bench_perf_record(const struct bench_perf_params *p, struct bench_perf_table *t);
+/* No back-end. */
+int bench_perf_tree(const struct bench_perf_params *p, struct bench_perf_table *t);
 /* Its back-end is "auto" or "nil". */
 int bench_perf_api(const struct bench_perf_params *p, struct bench_perf_table *t);
 

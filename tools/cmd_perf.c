@@ -24,10 +24,14 @@ static const struct perf_test tests[] = {
 	  "one SM on core 0, Monitor and publisher on the last" },
 	{ "engine", bench_perf_engine, "one thread on core 0, nothing else" },
 	{ "record", bench_perf_record, "warps on core 0, Monitor on the last" },
+	{ "tree", bench_perf_tree,
+	  "warps are threads on core 0, the publisher on the last (with more than two cores: the "
+	  "one "
+	  "before)" },
 	{ "api", bench_perf_api, "one thread on core 0, the back-end nil" },
 };
 #define TESTS (sizeof(tests) / sizeof(*tests))
-#define TEST_NAMES "cycle, latency, rate, interference, engine, record, api"
+#define TEST_NAMES "cycle, latency, rate, interference, engine, record, tree, api"
 
 struct perf_input {
 	struct bench_options o; /* its backend */

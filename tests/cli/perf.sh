@@ -21,6 +21,8 @@ expect_in stdout "gather/w1000/t32/slowest/wic"
 expect_rc 0 "$WIC" perf record --repeat 1 --tags 256 --size tiny --json record.jsonl
 expect_in stdout "C_SRS, wic"
 
+expect_rc 0 "$WIC" perf tree --repeat 1 --samples 20 --json tree.jsonl
+expect_in stdout "hand-over/200us/p50"
 expect_rc 0 "$WIC" perf api --backend nil --repeat 2 --json api.jsonl
 expect_in stdout "ns are the API's"
 expect_rc 1 "$WIC" perf api --backend cpu
@@ -51,6 +53,12 @@ def rows_of(test):
     return {r["case"]: r for r in rows}
 
 assert len(rows_of("cycle")) in (2, 3)
+
+tree = rows_of("tree")
+for name in "watcher", "parked", "other-line", "hand-over", "32-waiters", "wait-word":
+    for gap in 0, 200:
+        q = [tree[f"{name}/{gap}us/{p}"]["value"] for p in ("p50", "p90", "p99")]
+        assert q == sorted(q), (name, q)
 
 assert set(rows_of("api")) == {"stage+publish", "producer-stage+publish", "publish", "publish-range-16",
                               "host-wait", "host-request+release"}
