@@ -146,7 +146,7 @@ check_includes() {
 		!quoted && target !~ /^wic\// {
 			if (own == 1 && !is_test && FILENAME != "core/dep.h")
 				bad("core/ includes <" target ">; only core/dep.h may include from outside")
-			# Threads and their futex are the system's.
+			# Threads and a futex come from the system.
 			if (own == 0 && target !~ /^(stddef|stdint|stdbool|errno)\.h$/ &&
 			    FILENAME != "include/wic/tree_threads.h")
 				bad("a public header includes <" target ">")
