@@ -71,6 +71,19 @@
 #include <wic/tree_threads.h>
 #endif
 
+/*
+ * Registers are the price of a wait, in each lane, so nvcc gets them in other words:
+ * WIC_T_LOT is how functions hand a lot on, half a pointer in shared memory, and WIC_T_AT() the
+ * address of a field of it for the wic_t_lot_ primitives; after WIC_T_FORGET() what was computed
+ * from a variable is computed again rather than kept.
+ */
+#ifndef WIC_T_LOT
+#define WIC_T_LOT struct wic_lot *
+#define WIC_T_LOT_OF(lot) (lot)
+#define WIC_T_AT(lot, field) (&(lot)->field)
+#define WIC_T_FORGET(v) ((void)(v))
+#endif
+
 /* errno.h is not everywhere where this is compiled; the numbers are those of Linux. */
 #define WIC_TREE_EAGAIN (-11)
 #define WIC_TREE_EINVAL (-22)
@@ -78,6 +91,7 @@
 #define WIC_TREE_ECANCELED (-125)
 #define WIC_TREE_EOWNERDEAD (-130)
 #define WIC_TREE_PENDING 1 /* none of them yet */
+#define WIC_TREE_WATCHES 2 /* and the role is this warp's */
 
 #define WIC_WARPS_MAX 32u /* of a block that shares a lot */
 #define WIC_TREE_LINE_TAGS 16u
@@ -111,12 +125,16 @@ struct wic_tree_line {
 	uint64_t pad[10];
 };
 
-/* A warp's place in the lot.  word and want: the warp's; line: the watcher's. */
+/*
+ * A warp's place in the lot.  word, want and until: the warp's, written when its wait begins and
+ * kept here, not in registers of all its lanes; line: the watcher's.
+ */
 struct wic_lot_warp {
 	uint64_t barrier; /* sm_90: an mbarrier; else arrivals, the lowest bit is the parity */
 	uint64_t word;    /* address | WIC_TREE_PLAIN | WIC_TREE_SYS */
 	uint64_t want;
-	uint64_t line; /* owned for this place by the watcher, or 0 */
+	uint64_t until; /* its deadline */
+	uint64_t line;  /* owned for this place by the watcher, or 0 */
 };
 
 /*
@@ -130,6 +148,7 @@ struct wic_lot {
 	uint32_t warps;
 	uint64_t control; /* control line owned by the watcher, or 0 */
 	uint64_t turns;   /* of watchers, so that looking can be counted */
+	uint64_t since;   /* the watcher's: when it began */
 	struct wic_lot_warp warp[WIC_WARPS_MAX];
 };
 
@@ -137,8 +156,8 @@ struct wic_lot {
 	(offsetof(struct wic_lot, warp) + (warps) * sizeof(struct wic_lot_warp))
 
 WIC_STATIC_ASSERT(sizeof(struct wic_tree_line) == 256, "an address says its line");
-WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 32, "a slot");
-WIC_STATIC_ASSERT(offsetof(struct wic_lot, warp) == 32, "the lot's head");
+WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 40, "a slot");
+WIC_STATIC_ASSERT(offsetof(struct wic_lot, warp) == 40, "the lot's head");
 
 /**
  * wic_tree_lot_init() - Make a lot, before any warp of the block waits.
@@ -155,10 +174,12 @@ WIC_TREE_FN void wic_tree_lot_init(struct wic_lot *lot, uint32_t warps)
 	lot->warps = warps;
 	lot->control = 0;
 	lot->turns = 0;
+	lot->since = 0;
 	for (uint32_t i = 0; i < warps; i++) {
-		wic_t_barrier_init(&lot->warp[i].barrier);
+		wic_t_barrier_init(WIC_T_AT(WIC_T_LOT_OF(lot), warp[i].barrier));
 		lot->warp[i].word = 0;
 		lot->warp[i].want = 0;
+		lot->warp[i].until = 0;
 		lot->warp[i].line = 0;
 	}
 }
@@ -192,27 +213,32 @@ WIC_TREE_FN int wic_tree_acquire_(uint64_t word, uint64_t want)
 
 #ifndef WIC_TREE_PLAIN_ONLY
 
-/* Raises a copy from host memory where that grew; true: it did. */
-WIC_TREE_FN uint32_t wic_tree_copy_(struct wic_tree_line *line, uint32_t i)
+/* Raises a copy from host memory where that grew; 1: it did. */
+WIC_TREE_FN uint32_t wic_tree_copy_(uint64_t *copy, const uint64_t *from)
 {
-	uint64_t truth = wic_t_load_truth(&line->truth[i]);
+	uint64_t truth = wic_t_load_truth(from);
 
-	if (truth <= wic_t_load(&line->word[i]))
+	if (truth <= wic_t_load(copy))
 		return 0;
 	/* What was written before the truth is visible to who acquires the copy. */
 	wic_t_fence_truth();
-	wic_t_raise(&line->word[i], truth);
+	wic_t_raise(copy, truth);
 	return 1;
+}
+
+WIC_TREE_FN uint32_t wic_tree_copy_word_(struct wic_tree_line *line, uint32_t i)
+{
+	return wic_tree_copy_(&line->word[i], &line->truth[i]);
 }
 
 /* The line's tags have ended, and nothing is published any more: the truth is final. */
 WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
 {
 	struct wic_tree_line *line = wic_tree_line_(word);
-	uint32_t i = (uint32_t)(wic_tree_word_(word) - line->word);
+	uint32_t i = (uint32_t)word / 8 % WIC_TREE_LINE_TAGS;
 
 	if (line->truth)
-		wic_tree_copy_(line, i);
+		wic_tree_copy_(wic_tree_word_(word), &line->truth[i]);
 	if (wic_tree_acquire_(word, want))
 		return 0;
 	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
@@ -242,7 +268,7 @@ WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 		return wic_tree_ended_(word, want, end);
 	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
 	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
-		wic_tree_copy_(control, WIC_TREE_CANCEL);
+		wic_tree_copy_word_(control, WIC_TREE_CANCEL);
 		if (wic_t_load_truth(&control->truth[WIC_TREE_CANCEL]) & 1)
 			return WIC_TREE_ECANCELED;
 	}
@@ -265,9 +291,9 @@ WIC_TREE_FN void wic_tree_free_(uint64_t line)
 }
 
 /* The line of place @i, now that its waiter wants @word, 0: none.  Returns 1 if it is owned. */
-WIC_TREE_FN uint32_t wic_tree_place_line_(struct wic_lot *lot, uint32_t i, uint64_t word)
+WIC_TREE_FN uint32_t wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint64_t word)
 {
-	uint64_t owned = wic_t_lot_load64(&lot->warp[i].line);
+	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
 	struct wic_tree_line *line = wic_tree_line_(word);
 
 	if (owned && owned != (uint64_t)(uintptr_t)line) {
@@ -276,12 +302,12 @@ WIC_TREE_FN uint32_t wic_tree_place_line_(struct wic_lot *lot, uint32_t i, uint6
 	}
 	if (!owned && line && line->truth)
 		owned = wic_tree_own_(line);
-	wic_t_lot_store64(&lot->warp[i].line, owned);
+	wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), owned);
 	return owned != 0;
 }
 
 /* Reads the lines of the places @owned, two a load; returns whether any word grew. */
-WIC_TREE_FN uint32_t wic_tree_read_lines_(struct wic_lot *lot, uint32_t m, uint32_t owned)
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m, uint32_t owned)
 {
 	uint32_t grown = 0;
 
@@ -293,12 +319,12 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(struct wic_lot *lot, uint32_t m, uint3
 		owned &= owned - 1;
 		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS)
 		{
-			uint64_t line =
-				wic_t_lot_load64(&lot->warp[j < WIC_TREE_LINE_TAGS ? a : b].line);
+			uint32_t i = j < WIC_TREE_LINE_TAGS ? a : b;
+			uint64_t line = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
 
 			if (j < WIC_TREE_LINE_TAGS || a != b)
-				grown |= wic_tree_copy_((struct wic_tree_line *)(uintptr_t)line,
-							j % WIC_TREE_LINE_TAGS);
+				grown |= wic_tree_copy_word_(wic_tree_line_(line),
+							     j % WIC_TREE_LINE_TAGS);
 		}
 	}
 	return wic_t_or(m, grown);
@@ -306,48 +332,46 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(struct wic_lot *lot, uint32_t m, uint3
 
 /*
  * The control line of one of the waiters, another one each turn, so that several contexts in
- * one block all have their turn.  Returns whether it grew.
+ * one block all have their turn.  Returns whether it grew.  One lane.
  */
-WIC_TREE_FN uint32_t wic_tree_control_(struct wic_lot *lot, uint32_t m, uint32_t mask,
-				       uint32_t turn)
+WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 {
-	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0;
+	uint32_t turn = (uint32_t)wic_t_lot_load64(WIC_T_AT(lot, turns));
+	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0, i;
+	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, control)), word = 0;
+	struct wic_tree_line *control = NULL;
 
-	WIC_T_ONE(m)
-	{
-		uint64_t word =
-			mask ? wic_t_lot_load64(&lot->warp[wic_t_ffs(above ? above : mask)].word)
-			     : 0;
-		uint64_t owned = wic_t_lot_load64(&lot->control);
-		struct wic_tree_line *control =
-			word && !(word & WIC_TREE_PLAIN) ? wic_tree_line_(word)->control : NULL;
-
-		if (owned && owned != (uint64_t)(uintptr_t)control) {
-			wic_tree_free_(owned);
-			owned = 0;
-		}
-		if (!owned && control)
-			owned = wic_tree_own_(control);
-		wic_t_lot_store64(&lot->control, owned);
-		if (owned)
-			for (uint32_t i = 0; i < WIC_TREE_CONTROL_WORDS; i++)
-				grown |= wic_tree_copy_(control, i);
+	if (mask) {
+		i = wic_t_ffs(above ? above : mask);
+		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
 	}
-	return wic_t_get(m, grown);
+	if (word && !(word & WIC_TREE_PLAIN))
+		control = wic_tree_line_(word)->control;
+	if (owned && owned != (uint64_t)(uintptr_t)control) {
+		wic_tree_free_(owned);
+		owned = 0;
+	}
+	if (!owned && control)
+		owned = wic_tree_own_(control);
+	wic_t_lot_store64(WIC_T_AT(lot, control), owned);
+	if (owned)
+		for (i = 0; i < WIC_TREE_CONTROL_WORDS; i++)
+			grown |= wic_tree_copy_word_(control, i);
+	return grown;
 }
 
-WIC_TREE_FN void wic_tree_free_lines_(struct wic_lot *lot, uint32_t m)
+WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
 {
 	wic_t_sync(m);
-	WIC_T_EACH(m, i, lot->warps)
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
 	{
-		wic_tree_free_(wic_t_lot_load64(&lot->warp[i].line));
-		wic_t_lot_store64(&lot->warp[i].line, 0);
+		wic_tree_free_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)));
+		wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), 0);
 	}
 	WIC_T_ONE(m)
 	{
-		wic_tree_free_(wic_t_lot_load64(&lot->control));
-		wic_t_lot_store64(&lot->control, 0);
+		wic_tree_free_(wic_t_lot_load64(WIC_T_AT(lot, control)));
+		wic_t_lot_store64(WIC_T_AT(lot, control), 0);
 	}
 	wic_t_sync(m);
 }
@@ -363,112 +387,124 @@ WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 
 /* ---- the watcher ----------------------------------------------------------------------- */
 
-/* One turn; returns whether anything moved.  @me: its own bit goes when it is satisfied. */
-WIC_TREE_FN uint32_t wic_tree_turn_(struct wic_lot *lot, uint32_t m, uint32_t turn)
+/* Looks at place @i, which is registered or not: its bit if what it waits for has come. */
+WIC_TREE_FN uint32_t wic_tree_place_(WIC_T_LOT lot, uint32_t i, uint32_t mask, uint32_t *owned)
 {
-	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(&lot->mask)), ready = 0, moved = 0;
-	uint32_t taken = 0, me = wic_t_warp();
-#ifndef WIC_TREE_PLAIN_ONLY
-	uint32_t owned = 0;
-#else
-	(void)turn;
-#endif
+	uint64_t word = 0;
+	uint32_t ready = 0;
 
-	WIC_T_EACH(m, i, lot->warps)
-	{
-		uint64_t word = mask >> i & 1 ? wic_t_lot_load64(&lot->warp[i].word) : 0;
-
-		if (word && wic_tree_state_(word, wic_t_lot_load64(&lot->warp[i].want)) !=
-				    WIC_TREE_PENDING) {
-			ready |= 1u << i;
-			word = 0;
-		}
-#ifndef WIC_TREE_PLAIN_ONLY
-		owned |= wic_tree_place_line_(lot, i, word & WIC_TREE_PLAIN ? 0 : word) << i;
-#endif
+	if (mask >> i & 1)
+		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+	if (word && wic_tree_state_(word, wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))) !=
+			    WIC_TREE_PENDING) {
+		ready = 1u << i;
+		word = 0;
 	}
+#ifndef WIC_TREE_PLAIN_ONLY
+	*owned |= wic_tree_place_line_(lot, i, word & WIC_TREE_PLAIN ? 0 : word) << i;
+#else
+	(void)owned;
+#endif
+	return ready;
+}
+
+/* One turn; returns whether anything moved.  @me: its own bit goes when it is satisfied. */
+WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m, uint32_t me)
+{
+	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
+	uint32_t ready = 0, owned = 0, moved = 0, taken = 0;
+
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
+	ready |= wic_tree_place_(lot, i, mask, &owned);
 	ready = wic_t_or(m, ready);
 #ifndef WIC_TREE_PLAIN_ONLY
-	owned = wic_t_or(m, owned);
-	moved = wic_tree_read_lines_(lot, m, owned);
-	moved |= wic_tree_control_(lot, m, mask, turn);
+	moved = wic_tree_read_lines_(lot, m, wic_t_or(m, owned));
+	WIC_T_ONE(m)
+	moved |= wic_tree_control_(lot, mask);
+	moved = wic_t_get(m, moved);
 #endif
 	if (!ready)
 		return moved;
 	WIC_T_ONE(m)
-	taken = wic_t_lot_and(&lot->mask, ~ready) & ready; /* rule 1 */
+	taken = wic_t_lot_and(WIC_T_AT(lot, mask), ~ready) & ready; /* rule 1 */
 	taken = wic_t_get(m, taken);
-	WIC_T_EACH(m, i, lot->warps)
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
 	{
 		if (taken >> i & 1 && i != me)
-			wic_t_arrive(&lot->warp[i].barrier);
+			wic_t_arrive(WIC_T_AT(lot, warp[i].barrier));
 	}
 	return 1;
 }
 
 /* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
-WIC_TREE_FN void wic_tree_hand_over_(struct wic_lot *lot, uint32_t me)
+WIC_TREE_FN void wic_tree_hand_over_(WIC_T_LOT lot, uint32_t me)
 {
 	for (;;) {
-		uint32_t mask = wic_t_lot_acquire(&lot->mask), next;
+		uint32_t mask = wic_t_lot_acquire(WIC_T_AT(lot, mask)), next;
 
 		if (!mask) {
-			wic_t_lot_xchg(&lot->watcher, 0);
-			if (!wic_t_lot_or(&lot->mask, 0) ||
-			    !wic_t_lot_cas(&lot->watcher, 0, me + 1))
+			wic_t_lot_xchg(WIC_T_AT(lot, watcher), 0);
+			if (!wic_t_lot_or(WIC_T_AT(lot, mask), 0) ||
+			    !wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1))
 				return;
 			continue;
 		}
 		next = wic_t_ffs(mask);
-		if (!(wic_t_lot_and(&lot->mask, ~(1u << next)) >> next & 1))
+		if (!(wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << next)) >> next & 1))
 			continue; /* gone meanwhile */
-		wic_t_lot_xchg(&lot->watcher, next + 1);
-		wic_t_arrive(&lot->warp[next].barrier);
+		wic_t_lot_xchg(WIC_T_AT(lot, watcher), next + 1);
+		wic_t_arrive(WIC_T_AT(lot, warp[next].barrier));
 		return;
 	}
 }
 
-/* Until this warp's own bit is gone or its deadline passed; then without the role. */
-WIC_TREE_FN void wic_tree_watch_(struct wic_lot *lot, uint32_t m, uint64_t until)
+/* The end of a turn: a nap, or 1: this warp's own bit is gone or its deadline passed.  One lane. */
+WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t me, uint32_t moved)
 {
-	uint64_t since = 0;
-	uint32_t me = wic_t_warp(), left = 0, turn;
+	uint64_t now = wic_t_now(), until, waited;
+	uint32_t nap = WIC_T_NAP_NS_MAX;
+
+	wic_t_lot_store64(WIC_T_AT(lot, turns), wic_t_lot_load64(WIC_T_AT(lot, turns)) + 1);
+	if (!(wic_t_lot_load(WIC_T_AT(lot, mask)) >> me & 1))
+		return 1;
+	until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
+	if (now >= until) {
+		wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)); /* rule 6 */
+		return 1;
+	}
+	if (moved)
+		return 0;
+	/* A twentieth of what was waited is what it may come too late. */
+	waited = now - wic_t_lot_load64(WIC_T_AT(lot, since));
+	if (waited < 20 * WIC_T_NAP_NS_MAX)
+		nap = (uint32_t)waited / 20;
+	if (nap > until - now)
+		nap = (uint32_t)(until - now);
+	wic_t_nap(nap);
+	return 0;
+}
+
+/* Until this warp's own bit is gone or its deadline passed; then without the role. */
+WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m, uint32_t me)
+{
+	uint32_t left = 0;
 
 	WIC_T_ONE(m)
-	since = wic_t_now();
-	for (turn = 0; !left; turn++) {
-		uint32_t moved = wic_tree_turn_(lot, m, turn);
+	wic_t_lot_store64(WIC_T_AT(lot, since), wic_t_now());
+	while (!wic_t_get(m, left)) {
+		uint32_t moved;
 
+		WIC_T_FORGET(lot);
+		WIC_T_FORGET(me);
+		moved = wic_tree_turn_(lot, m, me);
 		WIC_T_ONE(m)
-		{
-			uint64_t now = wic_t_now();
-
-			if (!(wic_t_lot_load(&lot->mask) >> me & 1)) {
-				left = 1;
-			} else if (now >= until) {
-				wic_t_lot_and(&lot->mask, ~(1u << me)); /* rule 6 */
-				left = 1;
-			} else if (!moved) {
-				/* A twentieth of what was waited is what it may come too late. */
-				uint64_t nap = (now - since) / 20;
-
-				if (nap > WIC_T_NAP_NS_MAX)
-					nap = WIC_T_NAP_NS_MAX;
-				if (nap > until - now)
-					nap = until - now;
-				wic_t_nap((uint32_t)nap);
-			}
-		}
-		left = wic_t_get(m, left);
+		left = wic_tree_nap_(lot, me, moved);
 	}
 #ifndef WIC_TREE_PLAIN_ONLY
 	wic_tree_free_lines_(lot, m);
 #endif
 	WIC_T_ONE(m)
-	{
-		wic_t_lot_store64(&lot->turns, wic_t_lot_load64(&lot->turns) + turn);
-		wic_tree_hand_over_(lot, me);
-	}
+	wic_tree_hand_over_(lot, me);
 	wic_t_sync(m);
 }
 
@@ -494,66 +530,84 @@ WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
 }
 
 /* Parks until the arrive that is owed or, where the own bit is still set, the deadline: 0. */
-WIC_TREE_FN uint32_t wic_tree_park_(struct wic_lot *lot, uint32_t me, uint64_t until)
+WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t me, uint32_t owed)
 {
-	uint32_t parity = wic_t_lot_load(&lot->parity) >> me & 1;
+	uint32_t parity = wic_t_lot_load(WIC_T_AT(lot, parity)) >> me & 1;
 
-	while (!wic_t_park(&lot->warp[me].barrier, parity, until)) {
+	for (;;) {
+		uint64_t until = WIC_FOREVER;
+
+		if (!owed)
+			until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
+		if (wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until))
+			break;
 		if (wic_t_now() < until)
 			continue;
-		if (wic_t_lot_and(&lot->mask, ~(1u << me)) >> me & 1)
+		if (wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)) >> me & 1)
 			return 0;
-		until = WIC_FOREVER; /* rule 2: it is on its way */
+		owed = 1; /* rule 2: it is on its way */
 	}
-	wic_t_lot_xor(&lot->parity, 1u << me);
+	wic_t_lot_xor(WIC_T_AT(lot, parity), 1u << me);
 	return 1;
 }
 
 /* Registers and parks, or returns 1 at once or afterwards: this warp watches.  One lane. */
-WIC_TREE_FN uint32_t wic_tree_enter_(struct wic_lot *lot, uint32_t me, uint64_t word, uint64_t want,
-				     uint64_t until)
+WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t bit = 1u << me;
+	uint32_t bit = 1u << me, owed = 0;
 
-	wic_t_lot_store64(&lot->warp[me].word, word);
-	wic_t_lot_store64(&lot->warp[me].want, want);
-	wic_t_lot_or(&lot->mask, bit);
-	if (wic_t_lot_cas(&lot->watcher, 0, me + 1)) {
-		if (wic_t_lot_load(&lot->mask) & bit)
+	wic_t_lot_or(WIC_T_AT(lot, mask), bit);
+	if (wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1)) {
+		if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
 			return 1;
-		until = WIC_FOREVER; /* rule 4 */
+		owed = 1; /* rule 4 */
 	}
-	if (!wic_tree_park_(lot, me, until) || wic_t_lot_load(&lot->watcher) != me + 1)
+	if (!wic_tree_park_(lot, me, owed) || wic_t_lot_load(WIC_T_AT(lot, watcher)) != me + 1)
 		return 0;
-	wic_t_lot_or(&lot->mask, bit); /* rule 3 */
+	wic_t_lot_or(WIC_T_AT(lot, mask), bit); /* rule 3 */
 	return 1;
 }
 
+/* Looks, then enters: as wic_tree_look_(), or WIC_TREE_WATCHES.  One lane. */
+WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
+{
+	int rc = wic_tree_look_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
+				wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)),
+				wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)));
+
+	if (rc == WIC_TREE_PENDING && wic_tree_enter_(lot, me))
+		return WIC_TREE_WATCHES;
+	return rc;
+}
+
 /* Not there at the first look.  The arguments are right. */
-WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *lot, uint64_t word, uint64_t want,
+WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_t want,
 				      uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0;
+	WIC_T_LOT lot = WIC_T_LOT_OF(at);
+	uint32_t me = wic_t_warp();
 
+	/* Its bit is clear, so nobody's turn begins with what is written here. */
 	WIC_T_ONE(m)
-	until = wic_tree_until_(timeout_ns);
+	{
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].word), word);
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].want), want);
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].until), wic_tree_until_(timeout_ns));
+	}
 	for (;;) {
 		int rc = WIC_TREE_PENDING;
-		uint32_t watches = 0;
 
+		WIC_T_FORGET(lot);
+		WIC_T_FORGET(me);
 		WIC_T_ONE(m)
-		{
-			rc = wic_tree_look_(word, want, until);
-			if (rc == WIC_TREE_PENDING)
-				watches = wic_tree_enter_(lot, wic_t_warp(), word, want, until);
-		}
+		rc = wic_tree_step_(lot, me);
 		rc = (int)wic_t_get(m, (uint32_t)rc);
-		if (rc != WIC_TREE_PENDING) {
+		if (rc == WIC_TREE_WATCHES) {
+			wic_tree_watch_(lot, m, me);
+		} else if (rc != WIC_TREE_PENDING) {
 			wic_t_sync(m);
 			return rc;
 		}
-		if (wic_t_get(m, watches))
-			wic_tree_watch_(lot, m, until);
 	}
 }
 
@@ -586,11 +640,11 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 				if (!control)
 					control = wic_tree_own_(l->control);
 				for (uint32_t i = 0; control && i < WIC_TREE_CONTROL_WORDS; i++)
-					wic_tree_copy_(l->control, i);
+					wic_tree_copy_word_(l->control, i);
 			}
 			if (wic_t_get(m, line != 0))
 				WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
-			wic_tree_copy_(l, i);
+			wic_tree_copy_word_(l, i);
 		}
 #endif
 		WIC_T_ONE(m)
