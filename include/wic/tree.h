@@ -203,7 +203,7 @@ WIC_TREE_FN int wic_tree_is_there_(uint64_t word, uint64_t want)
 	return (word & WIC_TREE_BITS ? wic_t_load_sys(p) : wic_t_load(p)) >= want;
 }
 
-/* The acquire that satisfies: lane by lane the value could differ, so one lane's is used. */
+/* The acquire that satisfies, by who has seen the value already. */
 WIC_TREE_FN int wic_tree_acquire_(uint64_t word, uint64_t want)
 {
 	const uint64_t *p = wic_tree_word_(word);
@@ -376,11 +376,62 @@ WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
 	wic_t_sync(m);
 }
 
+/*
+ * The lines of a warp without a lot: takes those of @word, reads those it owns.  Bits of @owned,
+ * of the leader before and of all lanes after: 1 the word's line, 2 control.
+ */
+WIC_TREE_FN uint32_t wic_tree_poll_lines_(uint64_t word, uint32_t m, uint32_t owned)
+{
+	struct wic_tree_line *line = wic_tree_line_(word);
+
+	if (word & WIC_TREE_PLAIN)
+		return 0;
+	WIC_T_ONE(m)
+	{
+		if (!(owned & 1) && line->truth && wic_tree_own_(line))
+			owned |= 1;
+		if (!(owned & 2) && wic_tree_own_(line->control))
+			owned |= 2;
+		for (uint32_t i = 0; owned & 2 && i < WIC_TREE_CONTROL_WORDS; i++)
+			wic_tree_copy_word_(line->control, i);
+	}
+	owned = wic_t_get(m, owned);
+	if (owned & 1)
+		WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
+	wic_tree_copy_word_(line, i);
+	return owned;
+}
+
+WIC_TREE_FN void wic_tree_poll_free_(uint64_t word, uint32_t m, uint32_t owned)
+{
+	struct wic_tree_line *line = wic_tree_line_(word);
+
+	wic_t_sync(m);
+	WIC_T_ONE(m)
+	{
+		if (owned & 1)
+			wic_t_give(&line->owner);
+		if (owned & 2)
+			wic_t_give(&line->control->owner);
+	}
+}
+
 #else /* WIC_TREE_PLAIN_ONLY */
 
 WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 {
 	return wic_tree_is_there_(word, want) ? 0 : WIC_TREE_PENDING;
+}
+
+WIC_TREE_FN uint32_t wic_tree_poll_lines_(uint64_t word, uint32_t m, uint32_t owned)
+{
+	(void)word, (void)m, (void)owned;
+	return 0;
+}
+
+WIC_TREE_FN void wic_tree_poll_free_(uint64_t word, uint32_t m, uint32_t owned)
+{
+	(void)word, (void)m, (void)owned;
 }
 
 #endif
@@ -458,11 +509,17 @@ WIC_TREE_FN void wic_tree_hand_over_(WIC_T_LOT lot, uint32_t me)
 	}
 }
 
+/* What to sleep, a twentieth of what was waited: as much it may come too late. */
+WIC_TREE_FN uint32_t wic_tree_pause_(uint64_t waited_ns)
+{
+	return waited_ns < 20 * WIC_T_NAP_NS_MAX ? (uint32_t)waited_ns / 20 : WIC_T_NAP_NS_MAX;
+}
+
 /* The end of a turn: a nap, or 1: this warp's own bit is gone or its deadline passed.  One lane. */
 WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t me, uint32_t moved)
 {
-	uint64_t now = wic_t_now(), until, waited;
-	uint32_t nap = WIC_T_NAP_NS_MAX;
+	uint64_t now = wic_t_now(), until;
+	uint32_t nap;
 
 	wic_t_lot_store64(WIC_T_AT(lot, turns), wic_t_lot_load64(WIC_T_AT(lot, turns)) + 1);
 	if (!(wic_t_lot_load(WIC_T_AT(lot, mask)) >> me & 1))
@@ -474,10 +531,7 @@ WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t me, uint32_t moved)
 	}
 	if (moved)
 		return 0;
-	/* A twentieth of what was waited is what it may come too late. */
-	waited = now - wic_t_lot_load64(WIC_T_AT(lot, since));
-	if (waited < 20 * WIC_T_NAP_NS_MAX)
-		nap = (uint32_t)waited / 20;
+	nap = wic_tree_pause_(now - wic_t_lot_load64(WIC_T_AT(lot, since)));
 	if (nap > until - now)
 		nap = (uint32_t)(until - now);
 	wic_t_nap(nap);
@@ -614,7 +668,8 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
 WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0, since = 0, line = 0, control = 0;
+	uint64_t until = 0, since = 0;
+	uint32_t owned = 0;
 	int rc;
 
 	WIC_T_ONE(m)
@@ -629,53 +684,22 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc != WIC_TREE_PENDING)
 			break;
-#ifndef WIC_TREE_PLAIN_ONLY
-		if (!(word & WIC_TREE_PLAIN)) {
-			struct wic_tree_line *l = wic_tree_line_(word);
-
-			WIC_T_ONE(m)
-			{
-				if (!line && l->truth)
-					line = wic_tree_own_(l);
-				if (!control)
-					control = wic_tree_own_(l->control);
-				for (uint32_t i = 0; control && i < WIC_TREE_CONTROL_WORDS; i++)
-					wic_tree_copy_word_(l->control, i);
-			}
-			if (wic_t_get(m, line != 0))
-				WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
-			wic_tree_copy_word_(l, i);
-		}
-#endif
+		owned = wic_tree_poll_lines_(word, m, owned);
 		WIC_T_ONE(m)
-		{
-			uint64_t nap = (wic_t_now() - since) / 20;
-
-			wic_t_nap((uint32_t)(nap > WIC_T_NAP_NS_MAX ? WIC_T_NAP_NS_MAX : nap));
-		}
+		wic_t_nap(wic_tree_pause_(wic_t_now() - since));
 	}
-#ifndef WIC_TREE_PLAIN_ONLY
-	wic_t_sync(m);
-	WIC_T_ONE(m)
-	{
-		wic_tree_free_(line);
-		wic_tree_free_(control);
-	}
-#endif
+	wic_tree_poll_free_(word, m, owned);
 	wic_t_sync(m);
 	return rc;
 }
 
+/*
+ * The first look is in the two functions below: each lane's, and they vote, for lanes that load one
+ * by one may see different values.  A lane that has seen the value acquires for itself.
+ */
 WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want,
 			       uint64_t timeout_ns, uint32_t m)
 {
-	if (wic_tree_is_there_(word, want)) {
-		/* By one lane, then the others: a shuffle would order nothing. */
-		WIC_T_ONE(m)
-		(void)wic_tree_acquire_(word, want);
-		wic_t_sync(m);
-		return 0;
-	}
 	if (!lot)
 		return wic_tree_poll_slow_(word, want, timeout_ns, m);
 	if (wic_t_warp() >= lot->warps)
@@ -705,7 +729,12 @@ WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, ui
 
 	if (!m || !at || at & WIC_TREE_BITS)
 		return WIC_TREE_EINVAL;
-	return wic_tree_wait_(lot, at | WIC_TREE_PLAIN, at_least, timeout_ns, m);
+	at |= WIC_TREE_PLAIN;
+	if (wic_t_all(m, wic_tree_is_there_(at, at_least))) {
+		(void)wic_tree_acquire_(at, at_least);
+		return 0;
+	}
+	return wic_tree_wait_(lot, at, at_least, timeout_ns, m);
 }
 
 #ifndef WIC_TREE_PLAIN_ONLY
@@ -713,7 +742,8 @@ WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, ui
 /* The address of a tag's word. */
 WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t tag)
 {
-	return &lines[tag / WIC_TREE_LINE_TAGS].word[tag % WIC_TREE_LINE_TAGS];
+	/* lines[tag / 16].word[tag % 16] in fewer instructions, as half of a line is words. */
+	return (uint64_t *)(void *)lines + (tag + (tag & ~(WIC_TREE_LINE_TAGS - 1)));
 }
 
 /**
@@ -733,10 +763,19 @@ WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t ta
 WIC_TREE_FN int wic_tree_wait(struct wic_lot *lot, struct wic_tree_line *lines, uint32_t tags,
 			      uint32_t tag, uint64_t epoch, uint64_t timeout_ns, uint32_t m)
 {
-	if (!lines || tag >= tags || epoch - 1 >= WIC_EPOCH_LAST || !m)
+	uint64_t *word;
+
+	if (!lines || tag >= tags || !m)
 		return WIC_TREE_EINVAL;
-	return wic_tree_wait_(lot, (uint64_t)(uintptr_t)wic_tree_tag_word(lines, tag), epoch,
-			      timeout_ns, m);
+	word = wic_tree_tag_word(lines, tag);
+	/* False for both epochs that are none, so that a hit need not tell. */
+	if (wic_t_all(m, wic_t_load(word) > epoch - 1)) {
+		(void)wic_t_acquire(word);
+		return 0;
+	}
+	if (epoch - 1 >= WIC_EPOCH_LAST)
+		return WIC_TREE_EINVAL;
+	return wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, epoch, timeout_ns, m);
 }
 
 /* ---- publishing on the device, release and credits -------------------------------------- */

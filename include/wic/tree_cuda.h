@@ -338,6 +338,12 @@ WIC_TREE_FN uint32_t wic_t_get(uint32_t m, uint32_t v)
 	return __shfl_sync(m, v, (int)wic_t_ffs(leader));
 }
 
+/* Is it true in all lanes? */
+WIC_TREE_FN uint32_t wic_t_all(uint32_t m, uint32_t v)
+{
+	return (uint32_t)__all_sync(m, (int)v);
+}
+
 /* Of all lanes' values. */
 WIC_TREE_FN uint32_t wic_t_or(uint32_t m, uint32_t v)
 {
