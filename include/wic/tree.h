@@ -263,9 +263,11 @@ WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
 		wic_t_raise(&line->end_seen, ends);
 	}
-	end = wic_t_acquire(&line->end);
-	if (end)
+	/* Relaxed each turn, as acquire would empty the L1 cache each turn. */
+	if (wic_t_load(&line->end)) {
+		end = wic_t_acquire(&line->end);
 		return wic_tree_ended_(word, want, end);
+	}
 	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
 	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
 		wic_tree_copy_word_(control, WIC_TREE_CANCEL);
