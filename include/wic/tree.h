@@ -104,6 +104,7 @@
 /* Values of an end. */
 #define WIC_TREE_CLOSED 1u
 #define WIC_TREE_DIED 2u
+#define WIC_TREE_CANCELLED 3u /* no end of a tag, but of a wait */
 
 /* Low bits of a word's address in a slot. */
 #define WIC_TREE_PLAIN 1u /* a word of the user's: no line, no control */
@@ -231,12 +232,41 @@ WIC_TREE_FN uint32_t wic_tree_copy_word_(struct wic_tree_line *line, uint32_t i)
 	return wic_tree_copy_(&line->word[i], &line->truth[i]);
 }
 
-/* The line's tags have ended, and nothing is published any more: the truth is final. */
-WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
+/*
+ * What ends waits at @line without data: 0, WIC_TREE_CLOSED, WIC_TREE_DIED, WIC_TREE_CANCELLED.
+ */
+WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
+{
+	struct wic_tree_line *control = line->control;
+	uint64_t ends = wic_t_load(&control->word[WIC_TREE_ENDS]);
+
+	if (ends != wic_t_load(&line->end_seen)) {
+		/* Pairs with the owner's raise: the ends that were counted are visible. */
+		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
+		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
+		wic_t_raise(&line->end_seen, ends);
+	}
+	/* Relaxed each turn, as acquire would empty the L1 cache each turn. */
+	if (wic_t_load(&line->end))
+		return (uint32_t)wic_t_acquire(&line->end);
+	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
+	control = line->control;
+	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
+		wic_tree_copy_word_(control, WIC_TREE_CANCEL);
+		if (wic_t_load_truth(&line->control->truth[WIC_TREE_CANCEL]) & 1)
+			return WIC_TREE_CANCELLED;
+	}
+	return 0;
+}
+
+/* What the end says; after that of a line nothing is published any more: the truth is final. */
+WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint32_t end)
 {
 	struct wic_tree_line *line = wic_tree_line_(word);
 	uint32_t i = (uint32_t)word / 8 % WIC_TREE_LINE_TAGS;
 
+	if (end == WIC_TREE_CANCELLED)
+		return WIC_TREE_ECANCELED;
 	if (line->truth)
 		wic_tree_copy_(wic_tree_word_(word), &line->truth[i]);
 	if (wic_tree_acquire_(word, want))
@@ -247,34 +277,38 @@ WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
 /* 0, an error that ends the wait, or WIC_TREE_PENDING. */
 WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 {
-	struct wic_tree_line *line, *control;
-	uint64_t ends, end;
+	uint32_t end;
 
 	if (wic_tree_is_there_(word, want))
 		return 0;
 	if (word & WIC_TREE_PLAIN)
 		return WIC_TREE_PENDING;
-	line = wic_tree_line_(word);
-	control = line->control;
-	ends = wic_t_load(&control->word[WIC_TREE_ENDS]);
-	if (ends != wic_t_load(&line->end_seen)) {
-		/* Pairs with the owner's raise: the ends that were counted are visible. */
-		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
-		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
-		wic_t_raise(&line->end_seen, ends);
-	}
-	/* Relaxed each turn, as acquire would empty the L1 cache each turn. */
-	if (wic_t_load(&line->end)) {
-		end = wic_t_acquire(&line->end);
-		return wic_tree_ended_(word, want, end);
-	}
-	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
-	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
-		wic_tree_copy_word_(control, WIC_TREE_CANCEL);
-		if (wic_t_load_truth(&control->truth[WIC_TREE_CANCEL]) & 1)
-			return WIC_TREE_ECANCELED;
-	}
-	return WIC_TREE_PENDING;
+	end = wic_tree_end_(wic_tree_line_(word));
+	return end ? wic_tree_ended_(word, want, end) : WIC_TREE_PENDING;
+}
+
+/*
+ * The same of place @i.  Its word is loaded again rather than kept; where its warp has begun
+ * another wait meanwhile, it is woken for nothing at the worst.
+ */
+WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
+{
+	uint64_t word;
+	uint32_t end;
+
+	if (wic_tree_is_there_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+			       wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
+		return 0;
+	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+	if (word & WIC_TREE_PLAIN)
+		return WIC_TREE_PENDING;
+	end = wic_tree_end_(wic_tree_line_(word));
+	if (!end)
+		return WIC_TREE_PENDING;
+	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+	if (word & WIC_TREE_PLAIN)
+		return WIC_TREE_PENDING;
+	return wic_tree_ended_(word, wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)), end);
 }
 
 /* ---- lines: owned, read, freed --------------------------------------------------------- */
@@ -292,11 +326,12 @@ WIC_TREE_FN void wic_tree_free_(uint64_t line)
 		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
 }
 
-/* The line of place @i, now that its waiter wants @word, 0: none.  Returns 1 if it is owned. */
-WIC_TREE_FN uint32_t wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint64_t word)
+/* The line of place @i, which is @wanted: who waits there waits on.  Owned if nobody else does. */
+WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted)
 {
+	uint64_t word = wanted ? wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)) : 0;
 	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
-	struct wic_tree_line *line = wic_tree_line_(word);
+	struct wic_tree_line *line = wic_tree_line_(word & WIC_TREE_PLAIN ? 0 : word);
 
 	if (owned && owned != (uint64_t)(uintptr_t)line) {
 		wic_tree_free_(owned);
@@ -305,29 +340,30 @@ WIC_TREE_FN uint32_t wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint64_t wo
 	if (!owned && line && line->truth)
 		owned = wic_tree_own_(line);
 	wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), owned);
-	return owned != 0;
 }
 
-/* Reads the lines of the places @owned, two a load; returns whether any word grew. */
-WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m, uint32_t owned)
+/* Reads the lines that are owned, two a load; returns whether any word grew. */
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
 {
-	uint32_t grown = 0;
+	uint32_t grown = 0, owned = 0;
 
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
+	owned |= (uint32_t) !!wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)) << i;
+	owned = wic_t_or(m, owned);
 	while (owned) {
-		uint32_t a = wic_t_ffs(owned), b;
+		uint32_t rest = owned & (owned - 1);
 
-		owned &= owned - 1;
-		b = owned ? wic_t_ffs(owned) : a;
-		owned &= owned - 1;
 		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS)
 		{
-			uint32_t i = j < WIC_TREE_LINE_TAGS ? a : b;
-			uint64_t line = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
+			uint32_t of = j < WIC_TREE_LINE_TAGS ? owned : rest;
+			uint64_t line;
 
-			if (j < WIC_TREE_LINE_TAGS || a != b)
-				grown |= wic_tree_copy_word_(wic_tree_line_(line),
-							     j % WIC_TREE_LINE_TAGS);
+			if (!of)
+				continue;
+			line = wic_t_lot_load64(WIC_T_AT(lot, warp[wic_t_ffs(of)].line));
+			grown |= wic_tree_copy_word_(wic_tree_line_(line), j % WIC_TREE_LINE_TAGS);
 		}
+		owned = rest & (rest - 1);
 	}
 	return wic_t_or(m, grown);
 }
@@ -356,9 +392,11 @@ WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 	if (!owned && control)
 		owned = wic_tree_own_(control);
 	wic_t_lot_store64(WIC_T_AT(lot, control), owned);
-	if (owned)
-		for (i = 0; i < WIC_TREE_CONTROL_WORDS; i++)
-			grown |= wic_tree_copy_word_(control, i);
+	for (i = 0; i < WIC_TREE_CONTROL_WORDS; i++) {
+		owned = wic_t_lot_load64(WIC_T_AT(lot, control));
+		if (owned)
+			grown |= wic_tree_copy_word_(wic_tree_line_(owned), i);
+	}
 	return grown;
 }
 
@@ -425,6 +463,34 @@ WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 	return wic_tree_is_there_(word, want) ? 0 : WIC_TREE_PENDING;
 }
 
+WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
+{
+	return wic_tree_state_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+			       wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)));
+}
+
+WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted)
+{
+	(void)lot, (void)i, (void)wanted;
+}
+
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
+{
+	(void)lot, (void)m;
+	return 0;
+}
+
+WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
+{
+	(void)lot, (void)mask;
+	return 0;
+}
+
+WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
+{
+	(void)lot, (void)m;
+}
+
 WIC_TREE_FN uint32_t wic_tree_poll_lines_(uint64_t word, uint32_t m, uint32_t owned)
 {
 	(void)word, (void)m, (void)owned;
@@ -440,58 +506,59 @@ WIC_TREE_FN void wic_tree_poll_free_(uint64_t word, uint32_t m, uint32_t owned)
 
 /* ---- the watcher ----------------------------------------------------------------------- */
 
-/* Looks at place @i, which is registered or not: its bit if what it waits for has come. */
-WIC_TREE_FN uint32_t wic_tree_place_(WIC_T_LOT lot, uint32_t i, uint32_t mask, uint32_t *owned)
+/* The watcher's own number.  While it watches, nobody else writes this. */
+WIC_TREE_FN uint32_t wic_tree_me_(WIC_T_LOT lot)
 {
-	uint64_t word = 0;
-	uint32_t ready = 0;
-
-	if (mask >> i & 1)
-		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
-	if (word && wic_tree_state_(word, wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))) !=
-			    WIC_TREE_PENDING) {
-		ready = 1u << i;
-		word = 0;
-	}
-#ifndef WIC_TREE_PLAIN_ONLY
-	*owned |= wic_tree_place_line_(lot, i, word & WIC_TREE_PLAIN ? 0 : word) << i;
-#else
-	(void)owned;
-#endif
-	return ready;
+	return wic_t_lot_load(WIC_T_AT(lot, watcher)) - 1;
 }
 
-/* One turn; returns whether anything moved.  @me: its own bit goes when it is satisfied. */
-WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m, uint32_t me)
+/* Wakes whom something has come for; its own bit goes when it is satisfied itself. */
+WIC_TREE_FN void wic_tree_wake_(WIC_T_LOT lot, uint32_t m, uint32_t ready)
 {
-	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
-	uint32_t ready = 0, owned = 0, moved = 0, taken = 0;
+	uint32_t taken = 0;
 
-	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
-	ready |= wic_tree_place_(lot, i, mask, &owned);
-	ready = wic_t_or(m, ready);
-#ifndef WIC_TREE_PLAIN_ONLY
-	moved = wic_tree_read_lines_(lot, m, wic_t_or(m, owned));
 	WIC_T_ONE(m)
-	moved |= wic_tree_control_(lot, mask);
-	moved = wic_t_get(m, moved);
-#endif
-	if (!ready)
-		return moved;
-	WIC_T_ONE(m)
-	taken = wic_t_lot_and(WIC_T_AT(lot, mask), ~ready) & ready; /* rule 1 */
+	{
+		taken = wic_t_lot_and(WIC_T_AT(lot, mask), ~ready) & ready; /* rule 1 */
+		taken &= ~(1u << wic_tree_me_(lot));
+	}
 	taken = wic_t_get(m, taken);
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
 	{
-		if (taken >> i & 1 && i != me)
+		if (taken >> i & 1)
 			wic_t_arrive(WIC_T_AT(lot, warp[i].barrier));
 	}
-	return 1;
+}
+
+/* One turn; returns whether anything moved. */
+WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
+{
+	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
+	uint32_t ready = 0, moved = 0;
+
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
+	{
+		uint32_t wanted = mask >> i & 1;
+
+		if (wanted && wic_tree_state_of_(lot, i) != WIC_TREE_PENDING) {
+			ready |= 1u << i;
+			wanted = 0;
+		}
+		wic_tree_place_line_(lot, i, wanted);
+	}
+	ready = wic_t_or(m, ready);
+	if (ready)
+		wic_tree_wake_(lot, m, ready);
+	WIC_T_ONE(m)
+	moved = wic_tree_control_(lot, mask) | ready;
+	return wic_t_get(m, moved) | wic_tree_read_lines_(lot, m);
 }
 
 /* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
-WIC_TREE_FN void wic_tree_hand_over_(WIC_T_LOT lot, uint32_t me)
+WIC_TREE_FN void wic_tree_hand_over_(WIC_T_LOT lot)
 {
+	uint32_t me = wic_tree_me_(lot);
+
 	for (;;) {
 		uint32_t mask = wic_t_lot_acquire(WIC_T_AT(lot, mask)), next;
 
@@ -518,10 +585,10 @@ WIC_TREE_FN uint32_t wic_tree_pause_(uint64_t waited_ns)
 }
 
 /* The end of a turn: a nap, or 1: this warp's own bit is gone or its deadline passed.  One lane. */
-WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t me, uint32_t moved)
+WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
 {
 	uint64_t now = wic_t_now(), until;
-	uint32_t nap;
+	uint32_t me = wic_tree_me_(lot), nap;
 
 	wic_t_lot_store64(WIC_T_AT(lot, turns), wic_t_lot_load64(WIC_T_AT(lot, turns)) + 1);
 	if (!(wic_t_lot_load(WIC_T_AT(lot, mask)) >> me & 1))
@@ -541,7 +608,7 @@ WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t me, uint32_t moved)
 }
 
 /* Until this warp's own bit is gone or its deadline passed; then without the role. */
-WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m, uint32_t me)
+WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 {
 	uint32_t left = 0;
 
@@ -551,16 +618,13 @@ WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m, uint32_t me)
 		uint32_t moved;
 
 		WIC_T_FORGET(lot);
-		WIC_T_FORGET(me);
-		moved = wic_tree_turn_(lot, m, me);
+		moved = wic_tree_turn_(lot, m);
 		WIC_T_ONE(m)
-		left = wic_tree_nap_(lot, me, moved);
+		left = wic_tree_nap_(lot, moved);
 	}
-#ifndef WIC_TREE_PLAIN_ONLY
 	wic_tree_free_lines_(lot, m);
-#endif
 	WIC_T_ONE(m)
-	wic_tree_hand_over_(lot, me);
+	wic_tree_hand_over_(lot);
 	wic_t_sync(m);
 }
 
@@ -571,18 +635,6 @@ WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
 	uint64_t now = wic_t_now();
 
 	return timeout_ns > WIC_FOREVER - now ? WIC_FOREVER : now + timeout_ns;
-}
-
-/* What a look says; past the deadline it is never WIC_TREE_PENDING.  One lane. */
-WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
-{
-	int rc = wic_tree_state_(word, want);
-
-	if (!rc)
-		(void)wic_tree_acquire_(word, want);
-	else if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
-		rc = WIC_TREE_ETIMEDOUT;
-	return rc;
 }
 
 /* Parks until the arrive that is owed or, where the own bit is still set, the deadline: 0. */
@@ -624,16 +676,19 @@ WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 	return 1;
 }
 
-/* Looks, then enters: as wic_tree_look_(), or WIC_TREE_WATCHES.  One lane. */
+/* Looks, then enters: 0, an error, WIC_TREE_PENDING after a park, WIC_TREE_WATCHES.  One lane. */
 WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 {
-	int rc = wic_tree_look_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
-				wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)),
-				wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)));
+	int rc = wic_tree_state_of_(lot, me);
 
-	if (rc == WIC_TREE_PENDING && wic_tree_enter_(lot, me))
-		return WIC_TREE_WATCHES;
-	return rc;
+	if (!rc)
+		(void)wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
+					wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)));
+	if (rc != WIC_TREE_PENDING)
+		return rc;
+	if (wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)))
+		return WIC_TREE_ETIMEDOUT;
+	return wic_tree_enter_(lot, me) ? WIC_TREE_WATCHES : WIC_TREE_PENDING;
 }
 
 /* Not there at the first look.  The arguments are right. */
@@ -641,11 +696,12 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 				      uint64_t timeout_ns, uint32_t m)
 {
 	WIC_T_LOT lot = WIC_T_LOT_OF(at);
-	uint32_t me = wic_t_warp();
 
 	/* Its bit is clear, so nobody's turn begins with what is written here. */
 	WIC_T_ONE(m)
 	{
+		uint32_t me = wic_t_warp();
+
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].word), word);
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].want), want);
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].until), wic_tree_until_(timeout_ns));
@@ -654,17 +710,28 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 		int rc = WIC_TREE_PENDING;
 
 		WIC_T_FORGET(lot);
-		WIC_T_FORGET(me);
 		WIC_T_ONE(m)
-		rc = wic_tree_step_(lot, me);
+		rc = wic_tree_step_(lot, wic_t_warp());
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc == WIC_TREE_WATCHES) {
-			wic_tree_watch_(lot, m, me);
+			wic_tree_watch_(lot, m);
 		} else if (rc != WIC_TREE_PENDING) {
 			wic_t_sync(m);
 			return rc;
 		}
 	}
+}
+
+/* What a look says; past the deadline it is never WIC_TREE_PENDING.  One lane. */
+WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
+{
+	int rc = wic_tree_state_(word, want);
+
+	if (!rc)
+		(void)wic_tree_acquire_(word, want);
+	else if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
+		rc = WIC_TREE_ETIMEDOUT;
+	return rc;
 }
 
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */

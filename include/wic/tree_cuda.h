@@ -296,9 +296,15 @@ WIC_TREE_FN void wic_t_nap(uint32_t ns)
 	__nanosleep(ns);
 }
 
+/* Volatile, so that it is computed again rather than kept in a register. */
 WIC_TREE_FN uint32_t wic_t_warp(void)
 {
-	return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / 32;
+	uint32_t x, y, z;
+
+	asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+	asm volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
+	asm volatile("mov.u32 %0, %%tid.z;" : "=r"(z));
+	return ((z * blockDim.y + y) * blockDim.x + x) / 32;
 }
 
 WIC_TREE_FN uint32_t wic_t_block(void)
