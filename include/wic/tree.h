@@ -259,18 +259,18 @@ WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
 	return 0;
 }
 
-/* What the end says; after that of a line nothing is published any more: the truth is final. */
-WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint32_t end)
+/* A line of @word's that has ended is not published to any more: the truth is final. */
+WIC_TREE_FN void wic_tree_last_(uint64_t word)
 {
-	struct wic_tree_line *line = wic_tree_line_(word);
-	uint32_t i = (uint32_t)word / 8 % WIC_TREE_LINE_TAGS;
+	const uint64_t *truth = wic_tree_line_(word)->truth;
 
-	if (end == WIC_TREE_CANCELLED)
-		return WIC_TREE_ECANCELED;
-	if (line->truth)
-		wic_tree_copy_(wic_tree_word_(word), &line->truth[i]);
-	if (wic_tree_acquire_(word, want))
-		return 0;
+	if (truth)
+		wic_tree_copy_(wic_tree_word_(word),
+			       &truth[(uint32_t)word / 8 % WIC_TREE_LINE_TAGS]);
+}
+
+WIC_TREE_FN int wic_tree_error_(uint32_t end)
+{
 	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
 }
 
@@ -284,11 +284,18 @@ WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 	if (word & WIC_TREE_PLAIN)
 		return WIC_TREE_PENDING;
 	end = wic_tree_end_(wic_tree_line_(word));
-	return end ? wic_tree_ended_(word, want, end) : WIC_TREE_PENDING;
+	if (!end)
+		return WIC_TREE_PENDING;
+	if (end != WIC_TREE_CANCELLED) {
+		wic_tree_last_(word);
+		if (wic_tree_acquire_(word, want))
+			return 0;
+	}
+	return wic_tree_error_(end);
 }
 
 /*
- * The same of place @i.  Its word is loaded again rather than kept; where its warp has begun
+ * The same of place @i.  Word and want are loaded again rather than kept; where its warp has begun
  * another wait meanwhile, it is woken for nothing at the worst.
  */
 WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
@@ -306,18 +313,21 @@ WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
 	if (!end)
 		return WIC_TREE_PENDING;
 	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
-	if (word & WIC_TREE_PLAIN)
-		return WIC_TREE_PENDING;
-	return wic_tree_ended_(word, wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)), end);
+	if (end != WIC_TREE_CANCELLED && !(word & WIC_TREE_PLAIN)) {
+		wic_tree_last_(word);
+		if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+				      wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
+			return 0;
+	}
+	return wic_tree_error_(end);
 }
 
 /* ---- lines: owned, read, freed --------------------------------------------------------- */
 
-WIC_TREE_FN uint64_t wic_tree_own_(struct wic_tree_line *line)
+/* 1: this warp reads it from now on. */
+WIC_TREE_FN uint32_t wic_tree_own_(struct wic_tree_line *line)
 {
-	if (wic_t_load(&line->owner) || !wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block()))
-		return 0;
-	return (uint64_t)(uintptr_t)line;
+	return !wic_t_load(&line->owner) && wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block());
 }
 
 WIC_TREE_FN void wic_tree_free_(uint64_t line)
@@ -333,12 +343,12 @@ WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted
 	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
 	struct wic_tree_line *line = wic_tree_line_(word & WIC_TREE_PLAIN ? 0 : word);
 
-	if (owned && owned != (uint64_t)(uintptr_t)line) {
-		wic_tree_free_(owned);
-		owned = 0;
-	}
-	if (!owned && line && line->truth)
-		owned = wic_tree_own_(line);
+	if (owned == (uint64_t)(uintptr_t)line)
+		return;
+	wic_tree_free_(owned);
+	owned = 0;
+	if (line && line->truth && wic_tree_own_(line))
+		owned = (uint64_t)(uintptr_t)line;
 	wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), owned);
 }
 
@@ -385,13 +395,13 @@ WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 	}
 	if (word && !(word & WIC_TREE_PLAIN))
 		control = wic_tree_line_(word)->control;
-	if (owned && owned != (uint64_t)(uintptr_t)control) {
+	if (owned != (uint64_t)(uintptr_t)control) {
 		wic_tree_free_(owned);
 		owned = 0;
+		if (control && wic_tree_own_(control))
+			owned = (uint64_t)(uintptr_t)control;
+		wic_t_lot_store64(WIC_T_AT(lot, control), owned);
 	}
-	if (!owned && control)
-		owned = wic_tree_own_(control);
-	wic_t_lot_store64(WIC_T_AT(lot, control), owned);
 	for (i = 0; i < WIC_TREE_CONTROL_WORDS; i++) {
 		owned = wic_t_lot_load64(WIC_T_AT(lot, control));
 		if (owned)
@@ -737,13 +747,13 @@ WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
 WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0, since = 0;
-	uint32_t owned = 0;
+	uint64_t until = 0;
+	uint32_t owned = 0, since = 0;
 	int rc;
 
 	WIC_T_ONE(m)
 	{
-		since = wic_t_now();
+		since = (uint32_t)wic_t_now();
 		until = wic_tree_until_(timeout_ns);
 	}
 	for (;;) {
@@ -755,7 +765,7 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 			break;
 		owned = wic_tree_poll_lines_(word, m, owned);
 		WIC_T_ONE(m)
-		wic_t_nap(wic_tree_pause_(wic_t_now() - since));
+		wic_t_nap(wic_tree_pause_((uint32_t)wic_t_now() - since));
 	}
 	wic_tree_poll_free_(word, m, owned);
 	wic_t_sync(m);

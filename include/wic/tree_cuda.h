@@ -296,27 +296,31 @@ WIC_TREE_FN void wic_t_nap(uint32_t ns)
 	__nanosleep(ns);
 }
 
-/* Volatile, so that it is computed again rather than kept in a register. */
+/* Numbers are read again rather than kept in registers, so what reads them is volatile. */
 WIC_TREE_FN uint32_t wic_t_warp(void)
 {
 	uint32_t x, y, z;
 
-	asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
-	asm volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
 	asm volatile("mov.u32 %0, %%tid.z;" : "=r"(z));
+	asm volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
+	asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
 	return ((z * blockDim.y + y) * blockDim.x + x) / 32;
 }
 
 WIC_TREE_FN uint32_t wic_t_block(void)
 {
-	return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+	uint32_t x, y, z;
+
+	asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(z));
+	asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
+	asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
+	return (z * gridDim.y + y) * gridDim.x + x;
 }
 
 WIC_TREE_FN uint32_t wic_t_rank_(uint32_t m)
 {
 	uint32_t below;
 
-	/* Volatile, so that it is read again rather than kept. */
 	asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
 	return (uint32_t)__popc(m & below);
 }
