@@ -655,6 +655,8 @@ WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t me, uint32_t owed)
 	for (;;) {
 		uint64_t until = WIC_FOREVER;
 
+		WIC_T_FORGET(lot);
+		WIC_T_FORGET(me);
 		if (!owed)
 			until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
 		if (wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until))
@@ -747,27 +749,24 @@ WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
 WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0;
-	uint32_t owned = 0, since = 0;
+	/* Volatile: in memory, as in a lot, for the caller has better use for the registers. */
+	volatile uint64_t at = word, at_least = want;
+	volatile uint64_t since = wic_t_now(), until = wic_tree_until_(timeout_ns);
+	uint32_t owned = 0;
 	int rc;
 
-	WIC_T_ONE(m)
-	{
-		since = (uint32_t)wic_t_now();
-		until = wic_tree_until_(timeout_ns);
-	}
 	for (;;) {
 		rc = WIC_TREE_PENDING;
 		WIC_T_ONE(m)
-		rc = wic_tree_look_(word, want, until);
+		rc = wic_tree_look_(at, at_least, until);
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc != WIC_TREE_PENDING)
 			break;
-		owned = wic_tree_poll_lines_(word, m, owned);
+		owned = wic_tree_poll_lines_(at, m, owned);
 		WIC_T_ONE(m)
-		wic_t_nap(wic_tree_pause_((uint32_t)wic_t_now() - since));
+		wic_t_nap(wic_tree_pause_(wic_t_now() - since));
 	}
-	wic_tree_poll_free_(word, m, owned);
+	wic_tree_poll_free_(at, m, owned);
 	wic_t_sync(m);
 	return rc;
 }
