@@ -274,21 +274,21 @@ WIC_TREE_FN int wic_tree_error_(uint32_t end)
 	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
 }
 
-/* 0, an error that ends the wait, or WIC_TREE_PENDING. */
-WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
+/* 0, an error that ends the wait, or WIC_TREE_PENDING.  Without a lot: volatile, as its poller. */
+WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want)
 {
 	uint32_t end;
 
-	if (wic_tree_is_there_(word, want))
+	if (wic_tree_is_there_(*word, *want))
 		return 0;
-	if (word & WIC_TREE_PLAIN)
+	if (*word & WIC_TREE_PLAIN)
 		return WIC_TREE_PENDING;
-	end = wic_tree_end_(wic_tree_line_(word));
+	end = wic_tree_end_(wic_tree_line_(*word));
 	if (!end)
 		return WIC_TREE_PENDING;
 	if (end != WIC_TREE_CANCELLED) {
-		wic_tree_last_(word);
-		if (wic_tree_acquire_(word, want))
+		wic_tree_last_(*word);
+		if (wic_tree_acquire_(*word, *want))
 			return 0;
 	}
 	return wic_tree_error_(end);
@@ -430,53 +430,52 @@ WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
  * The lines of a warp without a lot: takes those of @word, reads those it owns.  Bits of @owned,
  * of the leader before and of all lanes after: 1 the word's line, 2 control.
  */
-WIC_TREE_FN uint32_t wic_tree_poll_lines_(uint64_t word, uint32_t m, uint32_t owned)
+WIC_TREE_FN uint32_t wic_tree_poll_lines_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
 {
-	struct wic_tree_line *line = wic_tree_line_(word);
-
-	if (word & WIC_TREE_PLAIN)
+	if (*word & WIC_TREE_PLAIN)
 		return 0;
 	WIC_T_ONE(m)
 	{
-		if (!(owned & 1) && line->truth && wic_tree_own_(line))
+		if (!(owned & 1) && wic_tree_line_(*word)->truth &&
+		    wic_tree_own_(wic_tree_line_(*word)))
 			owned |= 1;
-		if (!(owned & 2) && wic_tree_own_(line->control))
+		if (!(owned & 2) && wic_tree_own_(wic_tree_line_(*word)->control))
 			owned |= 2;
 		for (uint32_t i = 0; owned & 2 && i < WIC_TREE_CONTROL_WORDS; i++)
-			wic_tree_copy_word_(line->control, i);
+			wic_tree_copy_word_(wic_tree_line_(*word)->control, i);
 	}
 	owned = wic_t_get(m, owned);
 	if (owned & 1)
 		WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
-	wic_tree_copy_word_(line, i);
+	wic_tree_copy_word_(wic_tree_line_(*word), i);
 	return owned;
 }
 
-WIC_TREE_FN void wic_tree_poll_free_(uint64_t word, uint32_t m, uint32_t owned)
+WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
 {
-	struct wic_tree_line *line = wic_tree_line_(word);
-
 	wic_t_sync(m);
 	WIC_T_ONE(m)
 	{
 		if (owned & 1)
-			wic_t_give(&line->owner);
+			wic_t_give(&wic_tree_line_(*word)->owner);
 		if (owned & 2)
-			wic_t_give(&line->control->owner);
+			wic_t_give(&wic_tree_line_(*word)->control->owner);
 	}
 }
 
 #else /* WIC_TREE_PLAIN_ONLY */
 
-WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
+WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want)
 {
-	return wic_tree_is_there_(word, want) ? 0 : WIC_TREE_PENDING;
+	return wic_tree_is_there_(*word, *want) ? 0 : WIC_TREE_PENDING;
 }
 
 WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
 {
-	return wic_tree_state_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
-			       wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)));
+	return wic_tree_is_there_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+				  wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)))
+		       ? 0
+		       : WIC_TREE_PENDING;
 }
 
 WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted)
@@ -501,13 +500,13 @@ WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
 	(void)lot, (void)m;
 }
 
-WIC_TREE_FN uint32_t wic_tree_poll_lines_(uint64_t word, uint32_t m, uint32_t owned)
+WIC_TREE_FN uint32_t wic_tree_poll_lines_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
 {
 	(void)word, (void)m, (void)owned;
 	return 0;
 }
 
-WIC_TREE_FN void wic_tree_poll_free_(uint64_t word, uint32_t m, uint32_t owned)
+WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
 {
 	(void)word, (void)m, (void)owned;
 }
@@ -734,18 +733,6 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 	}
 }
 
-/* What a look says; past the deadline it is never WIC_TREE_PENDING.  One lane. */
-WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
-{
-	int rc = wic_tree_state_(word, want);
-
-	if (!rc)
-		(void)wic_tree_acquire_(word, want);
-	else if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
-		rc = WIC_TREE_ETIMEDOUT;
-	return rc;
-}
-
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
 WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
 {
@@ -758,15 +745,21 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 	for (;;) {
 		rc = WIC_TREE_PENDING;
 		WIC_T_ONE(m)
-		rc = wic_tree_look_(at, at_least, until);
+		{
+			rc = wic_tree_state_(&at, &at_least);
+			if (!rc)
+				(void)wic_tree_acquire_(at, at_least);
+			else if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
+				rc = WIC_TREE_ETIMEDOUT;
+		}
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc != WIC_TREE_PENDING)
 			break;
-		owned = wic_tree_poll_lines_(at, m, owned);
+		owned = wic_tree_poll_lines_(&at, m, owned);
 		WIC_T_ONE(m)
 		wic_t_nap(wic_tree_pause_(wic_t_now() - since));
 	}
-	wic_tree_poll_free_(at, m, owned);
+	wic_tree_poll_free_(&at, m, owned);
 	wic_t_sync(m);
 	return rc;
 }
@@ -846,8 +839,8 @@ WIC_TREE_FN int wic_tree_wait(struct wic_lot *lot, struct wic_tree_line *lines, 
 	if (!lines || tag >= tags || !m)
 		return WIC_TREE_EINVAL;
 	word = wic_tree_tag_word(lines, tag);
-	/* False for both epochs that are none, so that a hit need not tell. */
-	if (wic_t_all(m, wic_t_load(word) > epoch - 1)) {
+	/* No word reaches the epoch after the last, so that a hit need not tell.  & is shorter. */
+	if (wic_t_all(m, (uint32_t)(wic_t_load(word) >= epoch) & (epoch != 0))) {
 		(void)wic_t_acquire(word);
 		return 0;
 	}
