@@ -11,13 +11,13 @@
  *	                  |  read by the line's owner only         |
  *	device memory  line.word[16] = copies                      control.word[2]
  *	                  |  read by the watcher of each block     |
- *	shared memory  lot: mask of waiters, who watches; a slot a warp {barrier, word, want, line}
+ *	shared memory  lot: mask of waiters, who watches; a slot a warp {barrier, word, want, ..}
  *	                  |  arrive
  *	               the parked warp: looks at the word itself, then goes on
  *
  * A warp that waits
  *	looks		at its word.  There: one acquire, done.
- *	registers	word and want in its slot, then its bit in the mask.
+ *	registers	word and want in its slot, once a wait, then its bit in the mask.
  *	watches		if nobody does: it takes the role and looks at its own bit again.
  *	parks		otherwise, on its own barrier, and looks at its deadline now and then.
  *
@@ -360,6 +360,8 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
 	owned |= (uint32_t) !!wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)) << i;
 	owned = wic_t_or(m, owned);
+	/* All lanes read what one wrote. */
+	wic_t_sync(m);
 	while (owned) {
 		uint32_t rest = owned & (owned - 1);
 
@@ -545,6 +547,8 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
 	uint32_t ready = 0, moved = 0;
 
+	/* The leader's acquire is all lanes' then; its value alone orders nothing. */
+	wic_t_sync(m);
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
 	{
 		uint32_t wanted = mask >> i & 1;
