@@ -11,13 +11,13 @@
  *	                  |  read by the line's owner only         |
  *	device memory  line.word[16] = copies                      control.word[2]
  *	                  |  read by the watcher of each block     |
- *	shared memory  lot: mask of waiters, who watches; a slot a warp {barrier, word, want, line}
+ *	shared memory  lot: mask of waiters, who watches; a slot a warp {barrier, word, want, ..}
  *	                  |  arrive
  *	               the parked warp: looks at the word itself, then goes on
  *
  * A warp that waits
  *	looks		at its word.  There: one acquire, done.
- *	registers	word and want in its slot, then its bit in the mask.
+ *	registers	word and want in its slot, once a wait, then its bit in the mask.
  *	watches		if nobody does: it takes the role and looks at its own bit again.
  *	parks		otherwise, on its own barrier, and looks at its deadline now and then.
  *
@@ -72,6 +72,19 @@
 #include <wic/tree_threads.h>
 #endif
 
+/*
+ * Registers are the price of a wait, in each lane, so nvcc gets them in other words:
+ * WIC_T_LOT is how functions hand a lot on, half a pointer in shared memory, and WIC_T_AT() the
+ * address of a field of it for the wic_t_lot_ primitives; after WIC_T_FORGET() what was computed
+ * from a variable is computed again rather than kept.
+ */
+#ifndef WIC_T_LOT
+#define WIC_T_LOT struct wic_lot *
+#define WIC_T_LOT_OF(lot) (lot)
+#define WIC_T_AT(lot, field) (&(lot)->field)
+#define WIC_T_FORGET(v) ((void)(v))
+#endif
+
 /* errno.h is not everywhere where this is compiled; the numbers are those of Linux. */
 #define WIC_TREE_EAGAIN (-11)
 #define WIC_TREE_EINVAL (-22)
@@ -79,6 +92,7 @@
 #define WIC_TREE_ECANCELED (-125)
 #define WIC_TREE_EOWNERDEAD (-130)
 #define WIC_TREE_PENDING 1 /* none of them yet */
+#define WIC_TREE_WATCHES 2 /* and the role is this warp's */
 
 #define WIC_WARPS_MAX 32u /* of a block that shares a lot */
 #define WIC_TREE_LINE_TAGS 16u
@@ -91,6 +105,7 @@
 /* Values of an end. */
 #define WIC_TREE_CLOSED 1u
 #define WIC_TREE_DIED 2u
+#define WIC_TREE_CANCELLED 3u /* no end of a tag, but of a wait */
 
 /* Low bits of a word's address in a slot. */
 #define WIC_TREE_PLAIN 1u /* a word of the user's: no line, no control */
@@ -116,12 +131,16 @@ struct wic_tree_line {
 	uint64_t pad[6];
 };
 
-/* A warp's place in the lot.  word and want: the warp's; line: the watcher's. */
+/*
+ * A warp's place in the lot.  word, want and until: the warp's, written when its wait begins and
+ * kept here, not in registers of all its lanes; line: the watcher's.
+ */
 struct wic_lot_warp {
 	uint64_t barrier; /* sm_90: an mbarrier; else arrivals, the lowest bit is the parity */
 	uint64_t word;    /* address | WIC_TREE_PLAIN | WIC_TREE_SYS */
 	uint64_t want;
-	uint64_t line; /* owned for this place by the watcher, or 0 */
+	uint64_t until; /* its deadline */
+	uint64_t line;  /* owned for this place by the watcher, or 0 */
 };
 
 /*
@@ -135,6 +154,7 @@ struct wic_lot {
 	uint32_t warps;
 	uint64_t control; /* control line owned by the watcher, or 0 */
 	uint64_t turns;   /* of watchers, so that looking can be counted */
+	uint64_t since;   /* the watcher's: when it began */
 	struct wic_lot_warp warp[WIC_WARPS_MAX];
 };
 
@@ -142,8 +162,8 @@ struct wic_lot {
 	(offsetof(struct wic_lot, warp) + (warps) * sizeof(struct wic_lot_warp))
 
 WIC_STATIC_ASSERT(sizeof(struct wic_tree_line) == 256, "an address says its line");
-WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 32, "a slot");
-WIC_STATIC_ASSERT(offsetof(struct wic_lot, warp) == 32, "the lot's head");
+WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 40, "a slot");
+WIC_STATIC_ASSERT(offsetof(struct wic_lot, warp) == 40, "the lot's head");
 
 /**
  * wic_tree_lot_init() - Make a lot, before any warp of the block waits.
@@ -160,10 +180,12 @@ WIC_TREE_FN void wic_tree_lot_init(struct wic_lot *lot, uint32_t warps)
 	lot->warps = warps;
 	lot->control = 0;
 	lot->turns = 0;
+	lot->since = 0;
 	for (uint32_t i = 0; i < warps; i++) {
-		wic_t_barrier_init(&lot->warp[i].barrier);
+		wic_t_barrier_init(WIC_T_AT(WIC_T_LOT_OF(lot), warp[i].barrier));
 		lot->warp[i].word = 0;
 		lot->warp[i].want = 0;
+		lot->warp[i].until = 0;
 		lot->warp[i].line = 0;
 	}
 }
@@ -180,15 +202,15 @@ WIC_TREE_FN struct wic_tree_line *wic_tree_line_(uint64_t word)
 	return (struct wic_tree_line *)(uintptr_t)(word & ~(uint64_t)255);
 }
 
-WIC_TREE_FN int wic_tree_is_there_(uint64_t word, uint64_t want)
+WIC_TREE_FN uint32_t wic_tree_is_there_(uint64_t word, uint64_t want)
 {
 	const uint64_t *p = wic_tree_word_(word);
 
 	return (word & WIC_TREE_BITS ? wic_t_load_sys(p) : wic_t_load(p)) >= want;
 }
 
-/* The acquire that satisfies: lane by lane the value could differ, so one lane's is used. */
-WIC_TREE_FN int wic_tree_acquire_(uint64_t word, uint64_t want)
+/* The acquire that satisfies, by who has seen the value already. */
+WIC_TREE_FN uint32_t wic_tree_acquire_(uint64_t word, uint64_t want)
 {
 	const uint64_t *p = wic_tree_word_(word);
 
@@ -197,17 +219,22 @@ WIC_TREE_FN int wic_tree_acquire_(uint64_t word, uint64_t want)
 
 #ifndef WIC_TREE_PLAIN_ONLY
 
-/* Raises a copy from host memory where that grew; true: it did. */
-WIC_TREE_FN uint32_t wic_tree_copy_(struct wic_tree_line *line, uint32_t i)
+/* Raises a copy from host memory where that grew; 1: it did. */
+WIC_TREE_FN uint32_t wic_tree_copy_(uint64_t *copy, const uint64_t *from)
 {
-	uint64_t truth = wic_t_load_truth(&line->truth[i]);
+	uint64_t truth = wic_t_load_truth(from);
 
-	if (truth <= wic_t_load(&line->word[i]))
+	if (truth <= wic_t_load(copy))
 		return 0;
 	/* What was written before the truth is visible to who acquires the copy. */
 	wic_t_fence_truth();
-	wic_t_raise(&line->word[i], truth);
+	wic_t_raise(copy, truth);
 	return 1;
+}
+
+WIC_TREE_FN uint32_t wic_tree_copy_word_(struct wic_tree_line *line, uint32_t i)
+{
+	return wic_tree_copy_(&line->word[i], &line->truth[i]);
 }
 
 #ifdef WIC_TREE_NEXT
@@ -302,7 +329,7 @@ WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
 {
 	if (line->slots)
 		return i ? 0 : wic_tree_drain_(line);
-	return wic_tree_copy_(line, i);
+	return wic_tree_copy_word_(line, i);
 }
 #else
 WIC_TREE_FN uint32_t wic_tree_is_put_(const struct wic_tree_line *queue)
@@ -313,63 +340,110 @@ WIC_TREE_FN uint32_t wic_tree_is_put_(const struct wic_tree_line *queue)
 
 WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
 {
-	return wic_tree_copy_(line, i);
+	return wic_tree_copy_word_(line, i);
 }
 #endif /* WIC_TREE_NEXT */
 
-/* The line's tags have ended, and nothing is published any more: the truth is final. */
-WIC_TREE_FN int wic_tree_ended_(uint64_t word, uint64_t want, uint64_t end)
+/*
+ * What ends waits at @line without data: 0, WIC_TREE_CLOSED, WIC_TREE_DIED, WIC_TREE_CANCELLED.
+ */
+WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
 {
-	struct wic_tree_line *line = wic_tree_line_(word);
-	uint32_t i = (uint32_t)(wic_tree_word_(word) - line->word);
+	struct wic_tree_line *control = line->control;
+	uint64_t ends = wic_t_load(&control->word[WIC_TREE_ENDS]);
 
-	if (line->truth)
-		wic_tree_copy_(line, i);
-	if (wic_tree_acquire_(word, want))
-		return 0;
-	if (wic_tree_is_put_(line->reader))
-		return WIC_TREE_PENDING;
-	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
-}
-
-/* 0, an error that ends the wait, or WIC_TREE_PENDING. */
-WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
-{
-	struct wic_tree_line *line, *control;
-	uint64_t ends, end;
-
-	if (wic_tree_is_there_(word, want))
-		return 0;
-	if (word & WIC_TREE_PLAIN)
-		return WIC_TREE_PENDING;
-	line = wic_tree_line_(word);
-	control = line->control;
-	ends = wic_t_load(&control->word[WIC_TREE_ENDS]);
 	if (ends != wic_t_load(&line->end_seen)) {
 		/* Pairs with the owner's raise: the ends that were counted are visible. */
 		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
 		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
 		wic_t_raise(&line->end_seen, ends);
 	}
-	end = wic_t_acquire(&line->end);
-	if (end)
-		return wic_tree_ended_(word, want, end);
+	/* Relaxed each turn, as acquire would empty the L1 cache each turn. */
+	if (wic_t_load(&line->end))
+		return (uint32_t)wic_t_acquire(&line->end);
 	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
+	control = line->control;
 	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
-		wic_tree_copy_(control, WIC_TREE_CANCEL);
-		if (wic_t_load_truth(&control->truth[WIC_TREE_CANCEL]) & 1)
-			return WIC_TREE_ECANCELED;
+		wic_tree_copy_word_(control, WIC_TREE_CANCEL);
+		if (wic_t_load_truth(&line->control->truth[WIC_TREE_CANCEL]) & 1)
+			return WIC_TREE_CANCELLED;
 	}
-	return WIC_TREE_PENDING;
+	return 0;
+}
+
+/* A line of @word's that has ended is not published to any more: the truth is final. */
+WIC_TREE_FN void wic_tree_last_(uint64_t word)
+{
+	const uint64_t *truth = wic_tree_line_(word)->truth;
+
+	if (truth)
+		wic_tree_copy_(wic_tree_word_(word),
+			       &truth[(uint32_t)word / 8 % WIC_TREE_LINE_TAGS]);
+}
+
+WIC_TREE_FN int wic_tree_error_(uint32_t end)
+{
+	return end == WIC_TREE_DIED ? WIC_TREE_EOWNERDEAD : WIC_TREE_ECANCELED;
+}
+
+/* 0, an error that ends the wait, or WIC_TREE_PENDING.  Without a lot: volatile, as its poller. */
+WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want)
+{
+	uint32_t end;
+
+	if (wic_tree_is_there_(*word, *want))
+		return 0;
+	if (*word & WIC_TREE_PLAIN)
+		return WIC_TREE_PENDING;
+	end = wic_tree_end_(wic_tree_line_(*word));
+	if (!end)
+		return WIC_TREE_PENDING;
+	if (end != WIC_TREE_CANCELLED) {
+		wic_tree_last_(*word);
+		if (wic_tree_acquire_(*word, *want))
+			return 0;
+		if (wic_tree_is_put_(wic_tree_line_(*word)->reader))
+			return WIC_TREE_PENDING;
+	}
+	return wic_tree_error_(end);
+}
+
+/*
+ * The same of place @i.  Word and want are loaded again rather than kept; where its warp has begun
+ * another wait meanwhile, it is woken for nothing at the worst.
+ */
+WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
+{
+	uint64_t word;
+	uint32_t end;
+
+	if (wic_tree_is_there_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+			       wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
+		return 0;
+	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+	if (word & WIC_TREE_PLAIN)
+		return WIC_TREE_PENDING;
+	end = wic_tree_end_(wic_tree_line_(word));
+	if (!end)
+		return WIC_TREE_PENDING;
+	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+	if (end != WIC_TREE_CANCELLED && !(word & WIC_TREE_PLAIN)) {
+		wic_tree_last_(word);
+		if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+				      wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
+			return 0;
+		if (wic_tree_is_put_(wic_tree_line_(word)->reader))
+			return WIC_TREE_PENDING;
+	}
+	return wic_tree_error_(end);
 }
 
 /* ---- lines: owned, read, freed --------------------------------------------------------- */
 
-WIC_TREE_FN uint64_t wic_tree_own_(struct wic_tree_line *line)
+/* 1: this warp reads it from now on. */
+WIC_TREE_FN uint32_t wic_tree_own_(struct wic_tree_line *line)
 {
-	if (wic_t_load(&line->owner) || !wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block()))
-		return 0;
-	return (uint64_t)(uintptr_t)line;
+	return !wic_t_load(&line->owner) && wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block());
 }
 
 WIC_TREE_FN void wic_tree_free_(uint64_t line)
@@ -378,217 +452,324 @@ WIC_TREE_FN void wic_tree_free_(uint64_t line)
 		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
 }
 
-/* What a line's owner would do, by who does not stay.  One lane. */
+/*
+ * What the owner of its line would do, once, by who does not stay: before an error, for what was
+ * published while nobody waited.  One lane.
+ */
 WIC_TREE_FN void wic_tree_read_once_(uint64_t word)
 {
-	struct wic_tree_line *line = wic_tree_line_(word), *reader;
+	struct wic_tree_line *reader;
 
 	if (word & WIC_TREE_PLAIN)
 		return;
-	reader = line->reader;
+	reader = wic_tree_line_(word)->reader;
 	if (!reader || !wic_tree_own_(reader))
 		return;
-	wic_tree_read_(reader, reader == line ? (uint32_t)(wic_tree_word_(word) - line->word) : 0);
+	wic_tree_read_(reader, reader->slots ? 0 : (uint32_t)word / 8 % WIC_TREE_LINE_TAGS);
 	wic_t_give(&reader->owner);
 }
 
-/* The line of place @i, now that its waiter wants @word, 0: none.  Returns 1 if it is owned. */
-WIC_TREE_FN uint32_t wic_tree_place_line_(struct wic_lot *lot, uint32_t i, uint64_t word)
+/* The line of place @i, which is @wanted: who waits there waits on.  Owned if nobody else does. */
+WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted)
 {
-	uint64_t owned = wic_t_lot_load64(&lot->warp[i].line);
-	struct wic_tree_line *line = word ? wic_tree_line_(word)->reader : NULL;
+	uint64_t word = wanted ? wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)) : 0;
+	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
+	struct wic_tree_line *line = NULL;
 
-	if (owned && owned != (uint64_t)(uintptr_t)line) {
-		wic_tree_free_(owned);
-		owned = 0;
-	}
-	if (!owned && line)
-		owned = wic_tree_own_(line);
-	wic_t_lot_store64(&lot->warp[i].line, owned);
-	return owned != 0;
+	if (word && !(word & WIC_TREE_PLAIN))
+		line = wic_tree_line_(word)->reader;
+	if (owned == (uint64_t)(uintptr_t)line)
+		return;
+	wic_tree_free_(owned);
+	owned = 0;
+	if (line && wic_tree_own_(line))
+		owned = (uint64_t)(uintptr_t)line;
+	wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), owned);
 }
 
-/* Reads the lines of the places @owned, two a load; returns whether any word grew. */
-WIC_TREE_FN uint32_t wic_tree_read_lines_(struct wic_lot *lot, uint32_t m, uint32_t owned)
+/* Reads the lines that are owned, two a load; returns whether any word grew. */
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
 {
-	uint32_t grown = 0;
+	uint32_t grown = 0, owned = 0;
 
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
+		owned |= (uint32_t) !!wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)) << i;
+	owned = wic_t_or(m, owned);
+	/* All lanes read what one wrote. */
+	wic_t_sync(m);
 	while (owned) {
-		uint32_t a = wic_t_ffs(owned), b;
+		uint32_t rest = owned & (owned - 1);
 
-		owned &= owned - 1;
-		b = owned ? wic_t_ffs(owned) : a;
-		owned &= owned - 1;
 		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS) {
-			uint64_t line =
-				wic_t_lot_load64(&lot->warp[j < WIC_TREE_LINE_TAGS ? a : b].line);
+			uint32_t of = j < WIC_TREE_LINE_TAGS ? owned : rest;
+			uint64_t line;
 
-			if (j < WIC_TREE_LINE_TAGS || a != b)
-				grown |= wic_tree_read_((struct wic_tree_line *)(uintptr_t)line,
-							j % WIC_TREE_LINE_TAGS);
+			if (!of)
+				continue;
+			line = wic_t_lot_load64(WIC_T_AT(lot, warp[wic_t_ffs(of)].line));
+			grown |= wic_tree_read_(wic_tree_line_(line), j % WIC_TREE_LINE_TAGS);
 		}
+		owned = rest & (rest - 1);
 	}
 	return wic_t_or(m, grown);
 }
 
 /*
  * The control line of one of the waiters, another one each turn, so that several contexts in
- * one block all have their turn.  Returns whether it grew.
+ * one block all have their turn.  Returns whether it grew.  One lane.
  */
-WIC_TREE_FN uint32_t wic_tree_control_(struct wic_lot *lot, uint32_t m, uint32_t mask,
-				       uint32_t turn)
+WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 {
-	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0;
+	uint32_t turn = (uint32_t)wic_t_lot_load64(WIC_T_AT(lot, turns));
+	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0, i;
+	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, control)), word = 0;
+	struct wic_tree_line *control = NULL;
 
-	WIC_T_ONE(m) {
-		uint64_t word =
-			mask ? wic_t_lot_load64(&lot->warp[wic_t_ffs(above ? above : mask)].word)
-			     : 0;
-		uint64_t owned = wic_t_lot_load64(&lot->control);
-		struct wic_tree_line *control =
-			word && !(word & WIC_TREE_PLAIN) ? wic_tree_line_(word)->control : NULL;
-
-		if (owned && owned != (uint64_t)(uintptr_t)control) {
-			wic_tree_free_(owned);
-			owned = 0;
-		}
-		if (!owned && control)
-			owned = wic_tree_own_(control);
-		wic_t_lot_store64(&lot->control, owned);
-		if (owned)
-			for (uint32_t i = 0; i < WIC_TREE_CONTROL_WORDS; i++)
-				grown |= wic_tree_copy_(control, i);
+	if (mask) {
+		i = wic_t_ffs(above ? above : mask);
+		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
 	}
-	return wic_t_get(m, grown);
+	if (word && !(word & WIC_TREE_PLAIN))
+		control = wic_tree_line_(word)->control;
+	if (owned != (uint64_t)(uintptr_t)control) {
+		wic_tree_free_(owned);
+		owned = 0;
+		if (control && wic_tree_own_(control))
+			owned = (uint64_t)(uintptr_t)control;
+		wic_t_lot_store64(WIC_T_AT(lot, control), owned);
+	}
+	for (i = 0; i < WIC_TREE_CONTROL_WORDS; i++) {
+		owned = wic_t_lot_load64(WIC_T_AT(lot, control));
+		if (owned)
+			grown |= wic_tree_copy_word_(wic_tree_line_(owned), i);
+	}
+	return grown;
 }
 
-WIC_TREE_FN void wic_tree_free_lines_(struct wic_lot *lot, uint32_t m)
+WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
 {
 	wic_t_sync(m);
-	WIC_T_EACH(m, i, lot->warps) {
-		wic_tree_free_(wic_t_lot_load64(&lot->warp[i].line));
-		wic_t_lot_store64(&lot->warp[i].line, 0);
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
+		wic_tree_free_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)));
+		wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), 0);
 	}
 	WIC_T_ONE(m) {
-		wic_tree_free_(wic_t_lot_load64(&lot->control));
-		wic_t_lot_store64(&lot->control, 0);
+		wic_tree_free_(wic_t_lot_load64(WIC_T_AT(lot, control)));
+		wic_t_lot_store64(WIC_T_AT(lot, control), 0);
 	}
 	wic_t_sync(m);
+}
+
+/*
+ * The lines of a warp without a lot: takes those of @word, reads those it owns.  Bits of @owned,
+ * of the leader before and of all lanes after: 1 the word's line, 2 control.
+ */
+WIC_TREE_FN uint32_t wic_tree_poll_lines_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
+{
+	if (*word & WIC_TREE_PLAIN)
+		return 0;
+	WIC_T_ONE(m) {
+		if (!(owned & 1) && wic_tree_line_(*word)->reader &&
+		    wic_tree_own_(wic_tree_line_(*word)->reader))
+			owned |= 1;
+		if (!(owned & 2) && wic_tree_own_(wic_tree_line_(*word)->control))
+			owned |= 2;
+		for (uint32_t i = 0; owned & 2 && i < WIC_TREE_CONTROL_WORDS; i++)
+			wic_tree_copy_word_(wic_tree_line_(*word)->control, i);
+	}
+	owned = wic_t_get(m, owned);
+	if (owned & 1)
+		WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
+			wic_tree_read_(wic_tree_line_(*word)->reader, i);
+	return owned;
+}
+
+WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
+{
+	wic_t_sync(m);
+	WIC_T_ONE(m) {
+		if (owned & 1)
+			wic_t_give(&wic_tree_line_(*word)->reader->owner);
+		if (owned & 2)
+			wic_t_give(&wic_tree_line_(*word)->control->owner);
+	}
 }
 
 #else /* WIC_TREE_PLAIN_ONLY */
 
-WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
+WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want)
 {
-	return wic_tree_is_there_(word, want) ? 0 : WIC_TREE_PENDING;
+	return wic_tree_is_there_(*word, *want) ? 0 : WIC_TREE_PENDING;
+}
+
+WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
+{
+	return wic_tree_is_there_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+				  wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)))
+		       ? 0
+		       : WIC_TREE_PENDING;
+}
+
+WIC_TREE_FN void wic_tree_read_once_(uint64_t word)
+{
+	(void)word;
+}
+
+WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted)
+{
+	(void)lot, (void)i, (void)wanted;
+}
+
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
+{
+	(void)lot, (void)m;
+	return 0;
+}
+
+WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
+{
+	(void)lot, (void)mask;
+	return 0;
+}
+
+WIC_TREE_FN void wic_tree_free_lines_(WIC_T_LOT lot, uint32_t m)
+{
+	(void)lot, (void)m;
+}
+
+WIC_TREE_FN uint32_t wic_tree_poll_lines_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
+{
+	(void)word, (void)m, (void)owned;
+	return 0;
+}
+
+WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, uint32_t owned)
+{
+	(void)word, (void)m, (void)owned;
 }
 
 #endif
 
 /* ---- the watcher ----------------------------------------------------------------------- */
 
-/* One turn; returns whether anything moved.  @me: its own bit goes when it is satisfied. */
-WIC_TREE_FN uint32_t wic_tree_turn_(struct wic_lot *lot, uint32_t m, uint32_t turn)
+/* The watcher's own number.  While it watches, nobody else writes this. */
+WIC_TREE_FN uint32_t wic_tree_me_(WIC_T_LOT lot)
 {
-	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(&lot->mask)), ready = 0, moved = 0;
-	uint32_t taken = 0, me = wic_t_warp();
-#ifndef WIC_TREE_PLAIN_ONLY
-	uint32_t owned = 0;
-#else
-	(void)turn;
-#endif
+	return wic_t_lot_load(WIC_T_AT(lot, watcher)) - 1;
+}
 
-	WIC_T_EACH(m, i, lot->warps) {
-		uint64_t word = mask >> i & 1 ? wic_t_lot_load64(&lot->warp[i].word) : 0;
+/* Wakes whom something has come for; its own bit goes when it is satisfied itself. */
+WIC_TREE_FN void wic_tree_wake_(WIC_T_LOT lot, uint32_t m, uint32_t ready)
+{
+	uint32_t taken = 0;
 
-		if (word && wic_tree_state_(word, wic_t_lot_load64(&lot->warp[i].want)) !=
-				    WIC_TREE_PENDING) {
+	WIC_T_ONE(m) {
+		taken = wic_t_lot_and(WIC_T_AT(lot, mask), ~ready) & ready; /* rule 1 */
+		taken &= ~(1u << wic_tree_me_(lot));
+	}
+	taken = wic_t_get(m, taken);
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
+		if (taken >> i & 1)
+			wic_t_arrive(WIC_T_AT(lot, warp[i].barrier));
+	}
+}
+
+/* One turn; returns whether anything moved. */
+WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
+{
+	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
+	uint32_t ready = 0, moved = 0;
+
+	/* The leader's acquire is all lanes' then; its value alone orders nothing. */
+	wic_t_sync(m);
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
+		uint32_t wanted = mask >> i & 1;
+
+		if (wanted && wic_tree_state_of_(lot, i) != WIC_TREE_PENDING) {
 			ready |= 1u << i;
-			word = 0;
+			wanted = 0;
 		}
-#ifndef WIC_TREE_PLAIN_ONLY
-		owned |= wic_tree_place_line_(lot, i, word & WIC_TREE_PLAIN ? 0 : word) << i;
-#endif
+		wic_tree_place_line_(lot, i, wanted);
 	}
 	ready = wic_t_or(m, ready);
-#ifndef WIC_TREE_PLAIN_ONLY
-	owned = wic_t_or(m, owned);
-	moved = wic_tree_read_lines_(lot, m, owned);
-	moved |= wic_tree_control_(lot, m, mask, turn);
-#endif
-	if (!ready)
-		return moved;
+	if (ready)
+		wic_tree_wake_(lot, m, ready);
 	WIC_T_ONE(m)
-		taken = wic_t_lot_and(&lot->mask, ~ready) & ready; /* rule 1 */
-	taken = wic_t_get(m, taken);
-	WIC_T_EACH(m, i, lot->warps) {
-		if (taken >> i & 1 && i != me)
-			wic_t_arrive(&lot->warp[i].barrier);
-	}
-	return 1;
+		moved = wic_tree_control_(lot, mask) | ready;
+	return wic_t_get(m, moved) | wic_tree_read_lines_(lot, m);
 }
 
 /* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
-WIC_TREE_FN void wic_tree_hand_over_(struct wic_lot *lot, uint32_t me)
+WIC_TREE_FN void wic_tree_hand_over_(WIC_T_LOT lot)
 {
+	uint32_t me = wic_tree_me_(lot);
+
 	for (;;) {
-		uint32_t mask = wic_t_lot_acquire(&lot->mask), next;
+		uint32_t mask = wic_t_lot_acquire(WIC_T_AT(lot, mask)), next;
 
 		if (!mask) {
-			wic_t_lot_xchg(&lot->watcher, 0);
-			if (!wic_t_lot_or(&lot->mask, 0) ||
-			    !wic_t_lot_cas(&lot->watcher, 0, me + 1))
+			wic_t_lot_xchg(WIC_T_AT(lot, watcher), 0);
+			if (!wic_t_lot_or(WIC_T_AT(lot, mask), 0) ||
+			    !wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1))
 				return;
 			continue;
 		}
 		next = wic_t_ffs(mask);
-		if (!(wic_t_lot_and(&lot->mask, ~(1u << next)) >> next & 1))
+		if (!(wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << next)) >> next & 1))
 			continue; /* gone meanwhile */
-		wic_t_lot_xchg(&lot->watcher, next + 1);
-		wic_t_arrive(&lot->warp[next].barrier);
+		wic_t_lot_xchg(WIC_T_AT(lot, watcher), next + 1);
+		wic_t_arrive(WIC_T_AT(lot, warp[next].barrier));
 		return;
 	}
 }
 
-/* Until this warp's own bit is gone or its deadline passed; then without the role. */
-WIC_TREE_FN void wic_tree_watch_(struct wic_lot *lot, uint32_t m, uint64_t until)
+/* What to sleep, a twentieth of what was waited: as much it may come too late. */
+WIC_TREE_FN uint32_t wic_tree_pause_(uint64_t waited_ns)
 {
-	uint64_t since = 0;
-	uint32_t me = wic_t_warp(), left = 0, turn;
+	return waited_ns < 20 * WIC_T_NAP_NS_MAX ? (uint32_t)waited_ns / 20 : WIC_T_NAP_NS_MAX;
+}
+
+/* The end of a turn: a nap, or 1: this warp's own bit is gone or its deadline passed.  One lane. */
+WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
+{
+	uint64_t now = wic_t_now(), until;
+	uint32_t me = wic_tree_me_(lot), nap;
+
+	wic_t_lot_store64(WIC_T_AT(lot, turns), wic_t_lot_load64(WIC_T_AT(lot, turns)) + 1);
+	if (!(wic_t_lot_load(WIC_T_AT(lot, mask)) >> me & 1))
+		return 1;
+	until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
+	if (now >= until) {
+		wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)); /* rule 6 */
+		return 1;
+	}
+	if (moved)
+		return 0;
+	nap = wic_tree_pause_(now - wic_t_lot_load64(WIC_T_AT(lot, since)));
+	if (nap > until - now)
+		nap = (uint32_t)(until - now);
+	wic_t_nap(nap);
+	return 0;
+}
+
+/* Until this warp's own bit is gone or its deadline passed; then without the role. */
+WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
+{
+	uint32_t left = 0;
 
 	WIC_T_ONE(m)
-		since = wic_t_now();
-	for (turn = 0; !left; turn++) {
-		uint32_t moved = wic_tree_turn_(lot, m, turn);
+		wic_t_lot_store64(WIC_T_AT(lot, since), wic_t_now());
+	while (!wic_t_get(m, left)) {
+		uint32_t moved;
 
-		WIC_T_ONE(m) {
-			uint64_t now = wic_t_now();
-
-			if (!(wic_t_lot_load(&lot->mask) >> me & 1)) {
-				left = 1;
-			} else if (now >= until) {
-				wic_t_lot_and(&lot->mask, ~(1u << me)); /* rule 6 */
-				left = 1;
-			} else if (!moved) {
-				/* A twentieth of what was waited is what it may come too late. */
-				uint64_t nap = (now - since) / 20;
-
-				if (nap > WIC_T_NAP_NS_MAX)
-					nap = WIC_T_NAP_NS_MAX;
-				if (nap > until - now)
-					nap = until - now;
-				wic_t_nap((uint32_t)nap);
-			}
-		}
-		left = wic_t_get(m, left);
+		WIC_T_FORGET(lot);
+		moved = wic_tree_turn_(lot, m);
+		WIC_T_ONE(m)
+			left = wic_tree_nap_(lot, moved);
 	}
-#ifndef WIC_TREE_PLAIN_ONLY
 	wic_tree_free_lines_(lot, m);
-#endif
-	WIC_T_ONE(m) {
-		wic_t_lot_store64(&lot->turns, wic_t_lot_load64(&lot->turns) + turn);
-		wic_tree_hand_over_(lot, me);
-	}
+	WIC_T_ONE(m)
+		wic_tree_hand_over_(lot);
 	wic_t_sync(m);
 }
 
@@ -601,155 +782,144 @@ WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
 	return timeout_ns > WIC_FOREVER - now ? WIC_FOREVER : now + timeout_ns;
 }
 
-/*
- * What a look says; past the deadline it is never WIC_TREE_PENDING.  Before an error the truth is
- * read once more if nobody does, for what was published while nobody waited.  One lane.
- */
-WIC_TREE_FN int wic_tree_look_(uint64_t word, uint64_t want, uint64_t until)
-{
-	int rc = wic_tree_state_(word, want);
-
-	if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
-		rc = WIC_TREE_ETIMEDOUT;
-#ifndef WIC_TREE_PLAIN_ONLY
-	if (rc == WIC_TREE_ETIMEDOUT || rc == WIC_TREE_ECANCELED) {
-		wic_tree_read_once_(word);
-		if (wic_tree_is_there_(word, want))
-			rc = 0;
-	}
-#endif
-	if (!rc)
-		(void)wic_tree_acquire_(word, want);
-	return rc;
-}
-
 /* Parks until the arrive that is owed or, where the own bit is still set, the deadline: 0. */
-WIC_TREE_FN uint32_t wic_tree_park_(struct wic_lot *lot, uint32_t me, uint64_t until)
+WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t me, uint32_t owed)
 {
-	uint32_t parity = wic_t_lot_load(&lot->parity) >> me & 1;
+	uint32_t parity = wic_t_lot_load(WIC_T_AT(lot, parity)) >> me & 1;
 
-	while (!wic_t_park(&lot->warp[me].barrier, parity, until)) {
+	for (;;) {
+		uint64_t until = WIC_FOREVER;
+
+		WIC_T_FORGET(lot);
+		WIC_T_FORGET(me);
+		if (!owed)
+			until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
+		if (wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until))
+			break;
 		if (wic_t_now() < until)
 			continue;
-		if (wic_t_lot_and(&lot->mask, ~(1u << me)) >> me & 1)
+		if (wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)) >> me & 1)
 			return 0;
-		until = WIC_FOREVER; /* rule 2: it is on its way */
+		owed = 1; /* rule 2: it is on its way */
 	}
-	wic_t_lot_xor(&lot->parity, 1u << me);
+	wic_t_lot_xor(WIC_T_AT(lot, parity), 1u << me);
 	return 1;
 }
 
 /* Registers and parks, or returns 1 at once or afterwards: this warp watches.  One lane. */
-WIC_TREE_FN uint32_t wic_tree_enter_(struct wic_lot *lot, uint32_t me, uint64_t word, uint64_t want,
-				     uint64_t until)
+WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t bit = 1u << me;
+	uint32_t bit = 1u << me, owed = 0;
 
-	wic_t_lot_store64(&lot->warp[me].word, word);
-	wic_t_lot_store64(&lot->warp[me].want, want);
-	wic_t_lot_or(&lot->mask, bit);
-	if (wic_t_lot_cas(&lot->watcher, 0, me + 1)) {
-		if (wic_t_lot_load(&lot->mask) & bit)
+	wic_t_lot_or(WIC_T_AT(lot, mask), bit);
+	if (wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1)) {
+		if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
 			return 1;
-		until = WIC_FOREVER; /* rule 4 */
+		owed = 1; /* rule 4 */
 	}
-	if (!wic_tree_park_(lot, me, until) || wic_t_lot_load(&lot->watcher) != me + 1)
+	if (!wic_tree_park_(lot, me, owed) || wic_t_lot_load(WIC_T_AT(lot, watcher)) != me + 1)
 		return 0;
-	wic_t_lot_or(&lot->mask, bit); /* rule 3 */
+	wic_t_lot_or(WIC_T_AT(lot, mask), bit); /* rule 3 */
 	return 1;
 }
 
+/* A look that does not end the wait well, once more with the truth: 0 or @rc. */
+WIC_TREE_FN int wic_tree_last_look_(WIC_T_LOT lot, uint32_t me, int rc)
+{
+	wic_tree_read_once_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)));
+	return wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
+				 wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)))
+		       ? 0
+		       : rc;
+}
+
+/* Looks, then enters: 0, an error, WIC_TREE_PENDING after a park, WIC_TREE_WATCHES.  One lane. */
+WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
+{
+	int rc = wic_tree_state_of_(lot, me);
+
+	if (!rc)
+		(void)wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
+					wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)));
+	if (rc == WIC_TREE_PENDING &&
+	    wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)))
+		rc = WIC_TREE_ETIMEDOUT;
+	if (rc == WIC_TREE_ETIMEDOUT || rc == WIC_TREE_ECANCELED)
+		return wic_tree_last_look_(lot, me, rc);
+	if (rc != WIC_TREE_PENDING)
+		return rc;
+	return wic_tree_enter_(lot, me) ? WIC_TREE_WATCHES : WIC_TREE_PENDING;
+}
+
 /* Not there at the first look.  The arguments are right. */
-WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *lot, uint64_t word, uint64_t want,
+WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_t want,
 				      uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0;
+	WIC_T_LOT lot = WIC_T_LOT_OF(at);
 
-	WIC_T_ONE(m)
-		until = wic_tree_until_(timeout_ns);
+	/* Its bit is clear, so nobody's turn begins with what is written here. */
+	WIC_T_ONE(m) {
+		uint32_t me = wic_t_warp();
+
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].word), word);
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].want), want);
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].until), wic_tree_until_(timeout_ns));
+	}
 	for (;;) {
 		int rc = WIC_TREE_PENDING;
-		uint32_t watches = 0;
 
-		WIC_T_ONE(m) {
-			rc = wic_tree_look_(word, want, until);
-			if (rc == WIC_TREE_PENDING)
-				watches = wic_tree_enter_(lot, wic_t_warp(), word, want, until);
-		}
+		WIC_T_FORGET(lot);
+		WIC_T_ONE(m)
+			rc = wic_tree_step_(lot, wic_t_warp());
 		rc = (int)wic_t_get(m, (uint32_t)rc);
-		if (rc != WIC_TREE_PENDING) {
+		if (rc == WIC_TREE_WATCHES) {
+			wic_tree_watch_(lot, m);
+		} else if (rc != WIC_TREE_PENDING) {
 			wic_t_sync(m);
 			return rc;
 		}
-		if (wic_t_get(m, watches))
-			wic_tree_watch_(lot, m, until);
 	}
 }
 
 /* The same without a lot: this warp looks by itself, and at its line if nobody else does. */
 WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t timeout_ns, uint32_t m)
 {
-	uint64_t until = 0, since = 0;
+	/* Volatile: in memory, as in a lot, for the caller has better use for the registers. */
+	volatile uint64_t at = word, at_least = want;
+	volatile uint64_t since = wic_t_now(), until = wic_tree_until_(timeout_ns);
+	uint32_t owned = 0;
 	int rc;
-#ifndef WIC_TREE_PLAIN_ONLY
-	uint64_t line = 0, control = 0;
-#endif
 
-	WIC_T_ONE(m) {
-		since = wic_t_now();
-		until = wic_tree_until_(timeout_ns);
-	}
 	for (;;) {
 		rc = WIC_TREE_PENDING;
-		WIC_T_ONE(m)
-			rc = wic_tree_look_(word, want, until);
+		WIC_T_ONE(m) {
+			rc = wic_tree_state_(&at, &at_least);
+			if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
+				rc = WIC_TREE_ETIMEDOUT;
+			if (rc == WIC_TREE_ETIMEDOUT || rc == WIC_TREE_ECANCELED)
+				wic_tree_read_once_(at);
+			if (rc != WIC_TREE_PENDING && wic_tree_acquire_(at, at_least))
+				rc = 0;
+		}
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc != WIC_TREE_PENDING)
 			break;
-#ifndef WIC_TREE_PLAIN_ONLY
-		if (!(word & WIC_TREE_PLAIN)) {
-			struct wic_tree_line *l = wic_tree_line_(word);
-
-			WIC_T_ONE(m) {
-				if (!line && l->reader)
-					line = wic_tree_own_(l->reader);
-				if (!control)
-					control = wic_tree_own_(l->control);
-				for (uint32_t i = 0; control && i < WIC_TREE_CONTROL_WORDS; i++)
-					wic_tree_copy_(l->control, i);
-			}
-			if (wic_t_get(m, line != 0))
-				WIC_T_EACH(m, i, WIC_TREE_LINE_TAGS)
-					wic_tree_read_(l->reader, i);
-		}
-#endif
-		WIC_T_ONE(m) {
-			uint64_t nap = (wic_t_now() - since) / 20;
-
-			wic_t_nap((uint32_t)(nap > WIC_T_NAP_NS_MAX ? WIC_T_NAP_NS_MAX : nap));
-		}
+		owned = wic_tree_poll_lines_(&at, m, owned);
+		WIC_T_ONE(m)
+			wic_t_nap(wic_tree_pause_(wic_t_now() - since));
 	}
-#ifndef WIC_TREE_PLAIN_ONLY
-	wic_t_sync(m);
-	WIC_T_ONE(m) {
-		wic_tree_free_(line);
-		wic_tree_free_(control);
-	}
-#endif
+	wic_tree_poll_free_(&at, m, owned);
 	wic_t_sync(m);
 	return rc;
 }
 
+/*
+ * The first look is in the two functions below: each lane's, and they vote, for lanes that load one
+ * by one may see different values.  A lane that has seen the value acquires for itself.
+ */
 WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want,
 			       uint64_t timeout_ns, uint32_t m)
 {
-	if (wic_tree_is_there_(word, want)) {
-		/* By one lane, then the others: a shuffle would order nothing. */
-		WIC_T_ONE(m)
-			(void)wic_tree_acquire_(word, want);
-		wic_t_sync(m);
-		return 0;
-	}
 	if (!lot)
 		return wic_tree_poll_slow_(word, want, timeout_ns, m);
 	if (wic_t_warp() >= lot->warps)
@@ -779,7 +949,12 @@ WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, ui
 
 	if (!m || !at || at & WIC_TREE_BITS)
 		return WIC_TREE_EINVAL;
-	return wic_tree_wait_(lot, at | WIC_TREE_PLAIN, at_least, timeout_ns, m);
+	at |= WIC_TREE_PLAIN;
+	if (wic_t_all(m, wic_tree_is_there_(at, at_least))) {
+		(void)wic_tree_acquire_(at, at_least);
+		return 0;
+	}
+	return wic_tree_wait_(lot, at, at_least, timeout_ns, m);
 }
 
 #ifndef WIC_TREE_PLAIN_ONLY
@@ -794,7 +969,8 @@ WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, ui
  */
 WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t tag)
 {
-	return &lines[tag / WIC_TREE_LINE_TAGS].word[tag % WIC_TREE_LINE_TAGS];
+	/* lines[tag / 16].word[tag % 16] in fewer instructions, as half of a line is words. */
+	return (uint64_t *)(void *)lines + (tag + (tag & ~(WIC_TREE_LINE_TAGS - 1)));
 }
 
 /**
@@ -814,10 +990,19 @@ WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t ta
 WIC_TREE_FN int wic_tree_wait(struct wic_lot *lot, struct wic_tree_line *lines, uint32_t tags,
 			      uint32_t tag, uint64_t epoch, uint64_t timeout_ns, uint32_t m)
 {
-	if (!lines || tag >= tags || epoch - 1 >= WIC_EPOCH_LAST || !m)
+	uint64_t *word;
+
+	if (!lines || tag >= tags || !m)
 		return WIC_TREE_EINVAL;
-	return wic_tree_wait_(lot, (uint64_t)(uintptr_t)wic_tree_tag_word(lines, tag), epoch,
-			      timeout_ns, m);
+	word = wic_tree_tag_word(lines, tag);
+	/* No word reaches the epoch after the last, so that a hit need not tell.  & is shorter. */
+	if (wic_t_all(m, (uint32_t)(wic_t_load(word) >= epoch) & (epoch != 0))) {
+		(void)wic_t_acquire(word);
+		return 0;
+	}
+	if (epoch - 1 >= WIC_EPOCH_LAST)
+		return WIC_TREE_EINVAL;
+	return wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, epoch, timeout_ns, m);
 }
 
 /* ---- publishing on the device, release and credits -------------------------------------- */

@@ -21,11 +21,20 @@
 
 /* ---- device memory, host memory -------------------------------------------------------- */
 
+/* Global memory always, and said: an atomic anywhere else is a loop, which costs registers. */
+WIC_TREE_FN uint64_t wic_t_global_(const void *p)
+{
+	return __cvta_generic_to_global(p);
+}
+
 WIC_TREE_FN uint64_t wic_t_load(const uint64_t *p)
 {
 	uint64_t v;
 
-	asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+		     : "=l"(v)
+		     : "l"(wic_t_global_(p))
+		     : "memory");
 	return v;
 }
 
@@ -33,7 +42,10 @@ WIC_TREE_FN uint64_t wic_t_load_sys(const uint64_t *p)
 {
 	uint64_t v;
 
-	asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	asm volatile("ld.relaxed.sys.global.u64 %0, [%1];"
+		     : "=l"(v)
+		     : "l"(wic_t_global_(p))
+		     : "memory");
 	return v;
 }
 
@@ -41,7 +53,10 @@ WIC_TREE_FN uint64_t wic_t_acquire(const uint64_t *p)
 {
 	uint64_t v;
 
-	asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+		     : "=l"(v)
+		     : "l"(wic_t_global_(p))
+		     : "memory");
 	return v;
 }
 
@@ -49,7 +64,10 @@ WIC_TREE_FN uint64_t wic_t_acquire_sys(const uint64_t *p)
 {
 	uint64_t v;
 
-	asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+	asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
+		     : "=l"(v)
+		     : "l"(wic_t_global_(p))
+		     : "memory");
 	return v;
 }
 
@@ -72,7 +90,8 @@ WIC_TREE_FN void wic_t_store(uint64_t *p, uint64_t v)
 /* max, release: epochs never go back, whoever raises. */
 WIC_TREE_FN void wic_t_raise(uint64_t *p, uint64_t v)
 {
-	asm volatile("red.release.gpu.max.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+	asm volatile("red.release.gpu.global.max.u64 [%0], %1;" ::"l"(wic_t_global_(p)), "l"(v)
+		     : "memory");
 }
 
 /* 0 -> owner; 1: it is the caller's now. */
@@ -80,16 +99,16 @@ WIC_TREE_FN uint32_t wic_t_take(uint64_t *p, uint64_t owner)
 {
 	uint64_t old;
 
-	asm volatile("atom.acquire.gpu.cas.b64 %0, [%1], 0, %2;"
+	asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], 0, %2;"
 		     : "=l"(old)
-		     : "l"(p), "l"(owner)
+		     : "l"(wic_t_global_(p)), "l"(owner)
 		     : "memory");
 	return old == 0;
 }
 
 WIC_TREE_FN void wic_t_give(uint64_t *p)
 {
-	asm volatile("st.release.gpu.u64 [%0], 0;" ::"l"(p) : "memory");
+	asm volatile("st.release.gpu.global.u64 [%0], 0;" ::"l"(wic_t_global_(p)) : "memory");
 }
 
 /* Returns what was there. */
@@ -97,9 +116,9 @@ WIC_TREE_FN uint64_t wic_t_add(uint64_t *p, uint64_t v)
 {
 	uint64_t old;
 
-	asm volatile("atom.acq_rel.gpu.add.u64 %0, [%1], %2;"
+	asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
 		     : "=l"(old)
-		     : "l"(p), "l"(v)
+		     : "l"(wic_t_global_(p)), "l"(v)
 		     : "memory");
 	return old;
 }
@@ -109,137 +128,126 @@ WIC_TREE_FN uint32_t wic_t_swap(uint64_t *p, uint64_t old, uint64_t v)
 {
 	uint64_t seen;
 
-	asm volatile("atom.acq_rel.gpu.cas.b64 %0, [%1], %2, %3;"
+	asm volatile("atom.acq_rel.gpu.global.cas.b64 %0, [%1], %2, %3;"
 		     : "=l"(seen)
-		     : "l"(p), "l"(old), "l"(v)
+		     : "l"(wic_t_global_(p)), "l"(old), "l"(v)
 		     : "memory");
 	return seen == old;
 }
 
 WIC_TREE_FN void wic_t_post_sys(uint64_t *p, uint64_t v)
 {
-	asm volatile("st.release.sys.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+	asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(wic_t_global_(p)), "l"(v)
+		     : "memory");
 }
 
 /* ---- the lot --------------------------------------------------------------------------- */
 
-WIC_TREE_FN uint32_t wic_t_shared_(const void *p)
-{
-	return (uint32_t)__cvta_generic_to_shared(p);
-}
+/* An address in shared memory: half a pointer. */
+#define WIC_T_LOT uint32_t
+#define WIC_T_LOT_OF(lot) ((uint32_t)__cvta_generic_to_shared(lot))
+#define WIC_T_AT(lot, field) ((uint32_t)(uintptr_t)(&((struct wic_lot *)(uintptr_t)(lot))->field))
+#define WIC_T_FORGET(v) asm volatile("" : "+r"(v))
 
-WIC_TREE_FN uint32_t wic_t_lot_load(const uint32_t *p)
-{
-	uint32_t v;
-
-	asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
-		     : "=r"(v)
-		     : "r"(wic_t_shared_(p))
-		     : "memory");
-	return v;
-}
-
-WIC_TREE_FN uint32_t wic_t_lot_acquire(const uint32_t *p)
+WIC_TREE_FN uint32_t wic_t_lot_load(uint32_t at)
 {
 	uint32_t v;
 
-	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
-		     : "=r"(v)
-		     : "r"(wic_t_shared_(p))
-		     : "memory");
+	asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
 	return v;
 }
 
-WIC_TREE_FN uint64_t wic_t_lot_load64(const uint64_t *p)
+WIC_TREE_FN uint32_t wic_t_lot_acquire(uint32_t at)
+{
+	uint32_t v;
+
+	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+	return v;
+}
+
+WIC_TREE_FN uint64_t wic_t_lot_load64(uint32_t at)
 {
 	uint64_t v;
 
-	asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];"
-		     : "=l"(v)
-		     : "r"(wic_t_shared_(p))
-		     : "memory");
+	asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];" : "=l"(v) : "r"(at) : "memory");
 	return v;
 }
 
-WIC_TREE_FN void wic_t_lot_store64(uint64_t *p, uint64_t v)
+WIC_TREE_FN void wic_t_lot_store64(uint32_t at, uint64_t v)
 {
-	asm volatile("st.relaxed.cta.shared.u64 [%0], %1;" ::"r"(wic_t_shared_(p)), "l"(v)
-		     : "memory");
+	asm volatile("st.relaxed.cta.shared.u64 [%0], %1;" ::"r"(at), "l"(v) : "memory");
 }
 
-WIC_TREE_FN uint32_t wic_t_lot_or(uint32_t *p, uint32_t v)
+WIC_TREE_FN uint32_t wic_t_lot_or(uint32_t at, uint32_t v)
 {
 	uint32_t old;
 
 	asm volatile("fence.sc.cta;\n\tatom.acq_rel.cta.shared.or.b32 %0, [%1], %2;"
 		     : "=r"(old)
-		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "r"(at), "r"(v)
 		     : "memory");
 	return old;
 }
 
-WIC_TREE_FN uint32_t wic_t_lot_and(uint32_t *p, uint32_t v)
+WIC_TREE_FN uint32_t wic_t_lot_and(uint32_t at, uint32_t v)
 {
 	uint32_t old;
 
 	asm volatile("atom.acq_rel.cta.shared.and.b32 %0, [%1], %2;"
 		     : "=r"(old)
-		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "r"(at), "r"(v)
 		     : "memory");
 	return old;
 }
 
-WIC_TREE_FN uint32_t wic_t_lot_xor(uint32_t *p, uint32_t v)
+WIC_TREE_FN uint32_t wic_t_lot_xor(uint32_t at, uint32_t v)
 {
 	uint32_t old;
 
 	asm volatile("atom.relaxed.cta.shared.xor.b32 %0, [%1], %2;"
 		     : "=r"(old)
-		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "r"(at), "r"(v)
 		     : "memory");
 	return old;
 }
 
-WIC_TREE_FN uint32_t wic_t_lot_xchg(uint32_t *p, uint32_t v)
+WIC_TREE_FN uint32_t wic_t_lot_xchg(uint32_t at, uint32_t v)
 {
 	uint32_t old;
 
 	asm volatile("atom.acq_rel.cta.shared.exch.b32 %0, [%1], %2;"
 		     : "=r"(old)
-		     : "r"(wic_t_shared_(p)), "r"(v)
+		     : "r"(at), "r"(v)
 		     : "memory");
 	return old;
 }
 
 /* @old -> @v; 1: done. */
-WIC_TREE_FN uint32_t wic_t_lot_cas(uint32_t *p, uint32_t old, uint32_t v)
+WIC_TREE_FN uint32_t wic_t_lot_cas(uint32_t at, uint32_t old, uint32_t v)
 {
 	uint32_t seen;
 
 	asm volatile("fence.sc.cta;\n\tatom.acq_rel.cta.shared.cas.b32 %0, [%1], %2, %3;"
 		     : "=r"(seen)
-		     : "r"(wic_t_shared_(p)), "r"(old), "r"(v)
+		     : "r"(at), "r"(old), "r"(v)
 		     : "memory");
 	return seen == old;
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-WIC_TREE_FN void wic_t_barrier_init(uint64_t *barrier)
+WIC_TREE_FN void wic_t_barrier_init(uint32_t at)
 {
-	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(wic_t_shared_(barrier))
-		     : "memory");
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
 }
 
-WIC_TREE_FN void wic_t_arrive(uint64_t *barrier)
+WIC_TREE_FN void wic_t_arrive(uint32_t at)
 {
-	asm volatile(
-		"mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(wic_t_shared_(barrier))
-		: "memory");
+	asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
 }
 
 /* Sleeps until an arrive has ended the parity, or some 4 us: 1: it has. */
-WIC_TREE_FN uint32_t wic_t_park(uint64_t *barrier, uint32_t parity, uint64_t until)
+WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 {
 	uint32_t done;
 
@@ -248,33 +256,29 @@ WIC_TREE_FN uint32_t wic_t_park(uint64_t *barrier, uint32_t parity, uint64_t unt
 		     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
 		     "selp.u32 %0, 1, 0, p;\n\t}"
 		     : "=r"(done)
-		     : "r"(wic_t_shared_(barrier)), "r"(parity)
+		     : "r"(at), "r"(parity)
 		     : "memory");
 	return done;
 }
 
 #else /* arrivals are counted; the parity is the lowest bit */
 
-WIC_TREE_FN void wic_t_barrier_init(uint64_t *barrier)
+WIC_TREE_FN void wic_t_barrier_init(uint32_t at)
 {
-	*barrier = 0;
+	wic_t_lot_store64(at, 0);
 }
 
-WIC_TREE_FN void wic_t_arrive(uint64_t *barrier)
+WIC_TREE_FN void wic_t_arrive(uint32_t at)
 {
-	asm volatile("red.release.cta.shared.add.u32 [%0], 1;" ::"r"(wic_t_shared_(barrier))
-		     : "memory");
+	asm volatile("red.release.cta.shared.add.u32 [%0], 1;" ::"r"(at) : "memory");
 }
 
-WIC_TREE_FN uint32_t wic_t_park(uint64_t *barrier, uint32_t parity, uint64_t until)
+WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 {
 	uint32_t v;
 
 	(void)until;
-	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];"
-		     : "=r"(v)
-		     : "r"(wic_t_shared_(barrier))
-		     : "memory");
+	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
 	if ((v & 1) != parity)
 		return 1;
 	__nanosleep(WIC_T_PARK_NAP_NS);
@@ -298,21 +302,32 @@ WIC_TREE_FN void wic_t_nap(uint32_t ns)
 	__nanosleep(ns);
 }
 
+/* Numbers are read again rather than kept in registers, so what reads them is volatile. */
 WIC_TREE_FN uint32_t wic_t_warp(void)
 {
-	return ((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x) / 32;
+	uint32_t x, y, z;
+
+	asm volatile("mov.u32 %0, %%tid.z;" : "=r"(z));
+	asm volatile("mov.u32 %0, %%tid.y;" : "=r"(y));
+	asm volatile("mov.u32 %0, %%tid.x;" : "=r"(x));
+	return ((z * blockDim.y + y) * blockDim.x + x) / 32;
 }
 
 WIC_TREE_FN uint32_t wic_t_block(void)
 {
-	return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+	uint32_t x, y, z;
+
+	asm volatile("mov.u32 %0, %%ctaid.z;" : "=r"(z));
+	asm volatile("mov.u32 %0, %%ctaid.y;" : "=r"(y));
+	asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(x));
+	return (z * gridDim.y + y) * gridDim.x + x;
 }
 
 WIC_TREE_FN uint32_t wic_t_rank_(uint32_t m)
 {
 	uint32_t below;
 
-	asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
+	asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
 	return (uint32_t)__popc(m & below);
 }
 
@@ -333,7 +348,16 @@ WIC_TREE_FN void wic_t_sync(uint32_t m)
 /* The leader's value, in all lanes. */
 WIC_TREE_FN uint32_t wic_t_get(uint32_t m, uint32_t v)
 {
-	return __shfl_sync(m, v, (int)wic_t_ffs(m));
+	uint32_t leader = m;
+
+	WIC_T_FORGET(leader);
+	return __shfl_sync(m, v, (int)wic_t_ffs(leader));
+}
+
+/* Is it true in all lanes? */
+WIC_TREE_FN uint32_t wic_t_all(uint32_t m, uint32_t v)
+{
+	return (uint32_t)__all_sync(m, (int)v);
 }
 
 /* Of all lanes' values. */

@@ -193,6 +193,13 @@ WIC_TREE_FN uint32_t wic_t_get(uint32_t m, uint32_t v)
 	return v;
 }
 
+/* Is it true in all lanes? */
+WIC_TREE_FN uint32_t wic_t_all(uint32_t m, uint32_t v)
+{
+	(void)m;
+	return v;
+}
+
 /* Of all lanes' values. */
 WIC_TREE_FN uint32_t wic_t_or(uint32_t m, uint32_t v)
 {
