@@ -29,7 +29,7 @@
 #define TWO_OWNERS		5	/* nobody owns the queue */
 #define TRUTH_WITHOUT_LAP	6	/* any tag in a truth slot is a new one */
 #define SLOT_WITHOUT_LAP	7	/* any tag in a device slot is the consumer's own */
-#define TICKET_WITHOUT_SLOT	8	/* takes a ticket though its slot is in use */
+#define TICKET_WITHOUT_SLOT	8	/* takes a ticket though its slot is in use, and leaves it so */
 #define TAG_NOT_AWAITED		9	/* fills a slot whose last tag was not read */
 #define NO_CREDIT		10	/* publishes more than SIZE tags that nobody released */
 
@@ -202,6 +202,9 @@ begin:
 		:: d_step { slot[MINE] == WORD(MY_LAP, EMPTY) ->
 			slot[MINE] = WORD(MY_LAP, CLOSED) };
 			goto leave
+#if BROKEN == TICKET_WITHOUT_SLOT
+		:: LAP(slot[MINE]) < MY_LAP -> goto leave
+#endif
 		:: else					/* a tag came: return that */
 		fi
 #endif
