@@ -15,8 +15,8 @@ only=.		# a regex: the tests to run
 without='^$'	# and those to leave out
 slow_under_tsan='^(cli|core|methods)_|^(c_srs|c_h3d|g_bs)_|bad_input|_mprotect$'
 slow_under_asan='^c_(srs|h3d)_|^g_bs_|exhaustive|^cli_methods$|_mprotect$'
-over_both='^header_|^core_|_(uffd|mprotect)$'	# the mechanism changes nothing, or is in the name
-one_of_both='^header_|_mprotect$'	# the release build has run these over the other one
+over_both='^header_|^core_|^model_|_(uffd|mprotect)$'	# the mechanism changes nothing, or is in the name
+one_of_both='^header_|^model_|_mprotect$'	# the release build has run these over the other one
 full_seconds=3600
 
 # tally <step> <seconds> <file of junit.awk's lines>
@@ -353,7 +353,7 @@ full_steps() {
 	within_hour preset clang-tsan quick
 	without="$one_of_both|$slow_under_asan"
 	within_hour preset clang-asan quick
-	without='^header_|_mprotect$|^cli_'
+	without="$one_of_both|^cli_"
 	within_hour preset o3 quick
 	without='^$'
 	if [[ $release_built == 1 ]]; then

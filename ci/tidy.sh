@@ -68,7 +68,7 @@ check_lengths() {
 check_headers() {
 	local file guard
 	files -name '*.c' -o -name '*.h' -o -name '*.S' -o -name '*.sh' -o -name '*.awk' \
-		-o -name '*.cmake' -o -name '*.py' -o -name CMakeLists.txt -o -path ./run -o -path ./.ci/run |
+		-o -name '*.cmake' -o -name '*.py' -o -name '*.pml' -o -name CMakeLists.txt -o -path ./run -o -path ./.ci/run |
 		while read -r file; do
 			head -n 3 "$file" | grep -q 'SPDX-License-Identifier: MIT OR GPL-2.0' ||
 				echo "$file:1: no line SPDX-License-Identifier: MIT OR GPL-2.0"
