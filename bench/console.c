@@ -14,12 +14,22 @@
 const char bench_text_emulated[] =
 	"SMs are emulated here: each is one thread of this CPU that runs its warps in turns. Times "
 	"compare ways of waiting on that emulation; they are no GPU's.";
-const char bench_text_polling[] =
+static const char text_pull[] =
 	"Nothing polls for a parked warp of wic: its page is closed, and the Monitor opens it when "
 	"the data is published. Before it parks, a warp on an SM with nothing else to run looks "
 	"for "
 	"about as long as a park costs; the Monitor, on the producer's core, looks for a moment "
 	"after its last work, then sleeps.";
+static const char text_push[] =
+	"wic is in push mode: no page faults. Of up to 32 warps of an SM that wait one looks at "
+	"memory for all, with naps of a twentieth of what it has waited; the others are parked. "
+	"The "
+	"producer writes the consumer's pages itself: one copy less than the other methods.";
+
+const char *bench_text_polling(const struct bench_options *o)
+{
+	return o->mode == WIC_MODE_PUSH ? text_push : text_pull;
+}
 
 const char bench_text_below_bound[] =
 	"A bound ratio a few per cent below 1 can be real: the data of T_bare lies cold in memory, "
@@ -79,7 +89,7 @@ void bench_console_head(FILE *f, const struct bench_report *r)
 	fputs("measured by:\n", f);
 	wrapped(f, r->mechanism);
 	wrapped(f, bench_text_emulated);
-	wrapped(f, bench_text_polling);
+	wrapped(f, bench_text_polling(o));
 	fputs("set-up:\n", f);
 	wrapped(f, r->scale.text);
 	wrapped(f, r->data);

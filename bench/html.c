@@ -309,7 +309,7 @@ void bench_html_write(FILE *f, const struct bench_report *reports, uint32_t coun
 	fputs(style, f);
 	fputs("</style>\n</head>\n<body>\n<h1>WIC: what waiting costs</h1>\n", f);
 	paragraph(f, "", bench_text_emulated);
-	paragraph(f, "dim", bench_text_polling);
+	paragraph(f, "dim", bench_text_polling(reports[0].options));
 	for (uint32_t i = 0; i < count; i++)
 		app_section(f, &reports[i]);
 	footer(f, &reports[0]);

@@ -27,6 +27,7 @@ struct bench_options {
 	/* The user named them: all are measured at every R and turn, else see bench.h. */
 	bool is_methods_named;
 	const char *backend;
+	enum wic_mode mode; /* of the method wic's channels; WIC_MODE_DEFAULT: the back-end's */
 	int size;         /* enum app_size, BENCH_SIZE_AUTO: chosen at start */
 	uint32_t sms;     /* 0: the default */
 	uint32_t threads; /* 0: fill the SMs */

@@ -57,7 +57,8 @@ struct bench_report {
 
 /* What every reader is told; ASCII. */
 extern const char bench_text_emulated[];
-extern const char bench_text_polling[];
+/* Who looks while warps of wic are parked. */
+const char *bench_text_polling(const struct bench_options *o);
 /* For where a bound ratio is below 1. */
 extern const char bench_text_below_bound[];
 bool bench_is_below_bound(const struct bench_row *rows, uint32_t count);

@@ -97,6 +97,7 @@ static int method_open(struct bench_rig *rig, struct bench_method *m, const stru
 			.bytes_per_tag = c.bytes_per_tag,
 			.timeout_ns = WAIT_TIMEOUT_NS,
 			.ends = c.ends,
+			.mode = rig->p.options->mode,
 		};
 
 		rc = ops->open(rig->w, &mp, &m->channels[i]);

@@ -145,7 +145,9 @@ void bench_rows_make(const struct bench_rig *rig, const struct bench_point *poin
 		memset(row, 0, sizeof(*row));
 		row_where(rig, row);
 		row->method = s->method->name;
-		row->mode = is_wic(s->method) ? "pull" : NULL;
+		row->mode = NULL;
+		if (is_wic(s->method))
+			row->mode = rig->p.options->mode == WIC_MODE_PUSH ? "push" : "pull";
 		row->producer_delay = point->producer_delay;
 		row->repeats = point->repeats;
 		row->correct = !s->status && !point->bare_status;

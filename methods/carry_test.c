@@ -61,7 +61,8 @@ static struct wic *context_open(uint32_t devices)
 static struct method *channel_open(const struct method_ops *ops, struct wic *w, struct m_ends ends,
 				   uint64_t timeout_ns)
 {
-	struct method_params p = { TAGS, 1, WORDS * sizeof(uint64_t), timeout_ns, ends };
+	struct method_params p = { TAGS,       1,    WORDS * sizeof(uint64_t),
+				   timeout_ns, ends, WIC_MODE_DEFAULT };
 	struct method *m = NULL;
 
 	TEST_EQ(ops->open(w, &p, &m), 0);
@@ -209,7 +210,7 @@ static void split_is_from_the_host_only(void)
 		{ .is_to_host = true },
 		{ .to = 1 },
 	};
-	struct method_params p = { TAGS, 1, 64, 1, { 0 } };
+	struct method_params p = { TAGS, 1, 64, 1, { 0 }, WIC_MODE_DEFAULT };
 	struct wic *w = context_open(1);
 	struct method *m = NULL;
 

@@ -65,7 +65,7 @@ static void quiet(void *arg, int level, const char *line)
 
 static void fixture_open(struct fixture *f, const struct kernels *k, uint64_t timeout_ns)
 {
-	struct method_params p = { TAGS, 1, BYTES, timeout_ns, { 0 } };
+	struct method_params p = { TAGS, 1, BYTES, timeout_ns, { 0 }, WIC_MODE_DEFAULT };
 	struct wic_config cfg = WIC_CONFIG_INIT;
 	struct wic_launch_desc launch = WIC_LAUNCH_DESC_INIT;
 
@@ -326,7 +326,7 @@ static void *publish_later(void *arg)
 
 static void flag_wait_sleeps(void)
 {
-	struct method_params p = { 2, 1, BYTES, 0, { 0 } };
+	struct method_params p = { 2, 1, BYTES, 0, { 0 }, WIC_MODE_DEFAULT };
 	struct method *m;
 	pthread_t id;
 	void *buffer;

@@ -58,7 +58,8 @@
  *
  * Host half: struct method_ops.  A struct method is one channel; a context may have many.
  * Every method makes exactly one copy from the producer's staging buffer to memory of
- * the consumer, and says who does (none: no copy at all).
+ * the consumer, and says who does.  No copy at all: none, and wic in push mode, whose producer
+ * writes to the consumer's pages; the report says so.
  */
 #ifndef WIC_METHODS_METHOD_H
 #define WIC_METHODS_METHOD_H
@@ -114,6 +115,7 @@ struct method_params {
 	uint64_t bytes_per_tag;
 	uint64_t timeout_ns;
 	struct m_ends ends;
+	enum wic_mode mode; /* wic */
 };
 
 struct method;

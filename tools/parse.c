@@ -192,11 +192,13 @@ void parse_size(struct argp_state *state, const char *text, struct bench_options
 		argp_error(state, "--size: '%s' is none of tiny, small, default, large", text);
 }
 
-static void parse_mode(struct argp_state *state, const char *text)
+static void parse_mode(struct argp_state *state, const char *text, struct bench_options *o)
 {
 	if (!strcmp(text, "push"))
-		argp_error(state, "--mode: push is not in this release; the cpu back-end pulls");
-	if (strcmp(text, "pull"))
+		o->mode = WIC_MODE_PUSH;
+	else if (!strcmp(text, "pull"))
+		o->mode = WIC_MODE_PULL;
+	else
 		argp_error(state, "--mode: '%s' is none of push, pull", text);
 }
 
@@ -232,7 +234,7 @@ error_t parse_common(int key, char *arg, struct argp_state *state, struct bench_
 		o->tags = (uint32_t)parse_number(state, "tags", arg, 1, 1u << 20);
 		break;
 	case KEY_MODE:
-		parse_mode(state, arg);
+		parse_mode(state, arg, o);
 		break;
 	case KEY_SEED:
 		o->seed = parse_number(state, "seed", arg, 0, UINT64_MAX);
@@ -265,7 +267,7 @@ static const struct argp_option common_options[] = {
 	{ "devices", KEY_DEVICES, "N", 0, "1: what an application needs is its own choice", 0 },
 	{ "sms", KEY_SMS, "N", 0, "emulated SMs (default: cores - 1)", 0 },
 	{ "tags", KEY_TAGS, "N", 0, "tags, at least (default: chosen at start)", 0 },
-	{ "mode", KEY_MODE, "NAME", 0, "pull (push is not in this release)", 0 },
+	{ "mode", KEY_MODE, "NAME", 0, "of the method wic: pull, push (default pull)", 0 },
 	{ "seed", KEY_SEED, "N", 0, "seed of generated input (default 1)", 0 },
 	{ "input", KEY_INPUT, "PATH", 0, "image file or directory of images (default: generated)",
 	  0 },

@@ -18,7 +18,7 @@ static int wic_method_open(struct wic *w, const struct method_params *p, struct 
 
 	if (!m)
 		return wic_fail(-ENOMEM, "method wic: no memory");
-	d.mode = WIC_MODE_PULL;
+	d.mode = p->mode;
 	d.readers = p->readers;
 	d.tags = p->tags;
 	d.bytes_per_tag = p->bytes_per_tag;
@@ -72,7 +72,8 @@ static void wic_method_close(struct method *m)
 const struct method_ops method_wic = {
 	.name = "wic",
 	.summary = "each warp is parked until its tag is there; the SM runs the others",
-	.copies = "the Monitor, onto the pages of the first warp that asks (pull)",
+	.copies = "pull: the Monitor, onto the pages of the first warp that asks; push: nobody, the "
+		  "producer writes there, one copy less than the others",
 	.open = wic_method_open,
 	.args = wic_method_args,
 	.stage = wic_method_stage,

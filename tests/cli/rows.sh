@@ -40,7 +40,7 @@ def check_bench(r):
     if r["overlap"] is not None:
         want = (r["t_bare_ms"] + r["t_prod_ms"] - t["p50"]) / min(r["t_bare_ms"], r["t_prod_ms"])
         assert abs(r["overlap"] - want) < 0.01 + 0.01 * abs(want), r
-    assert (r["method"] == "wic") == (r["mode"] == "pull"), r
+    assert (r["method"] == "wic") == (r["mode"] in ("pull", "push")), r
     assert (r["method"] == "wic") == (r["parked_pct"] is not None), r
     if r["method"] == "wic" and r["best_rival"] is not None:
         assert list(r["ratio_best"]) == ["v", "lo", "hi"], r

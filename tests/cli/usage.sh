@@ -29,7 +29,6 @@ usage "named twice" bench --methods wic,wic
 usage "compares nothing" bench --methods none
 usage "no back-end 'gpu'; there are: auto, cpu" bench --backend gpu
 usage "tiny, small, default, large" bench --size huge
-usage "push is not in this release" bench --mode push
 usage "push, pull" bench --mode pul
 usage "--no-such-option" bench --no-such-option
 usage "unexpected argument 'C_SRS'" bench C_SRS
