@@ -245,10 +245,14 @@ WIC_TREE_FN uint64_t *wic_tree_slot_(const struct wic_tree_line *queue, uint64_t
 	return &queue->slots[i / WIC_TREE_LINE_TAGS].word[i % WIC_TREE_LINE_TAGS];
 }
 
-/* May the slot be used by the lap that is given?  Nothing of the lap before is left in it. */
+/*
+ * May the slot be used by the lap that is given?  The lap before has left it: not before its
+ * ticket is TAKEN or CLOSED, even if nothing is in it yet.
+ */
 WIC_TREE_FN uint32_t wic_tree_slot_is_free_(uint64_t value, uint64_t lap)
 {
-	return value < lap && (!value || (value & WIC_TREE_WHAT) >= WIC_TREE_SLOT_TAKEN);
+	return value < lap && value + ((uint64_t)1 << WIC_TREE_LAP) >= lap &&
+	       (!value || (value & WIC_TREE_WHAT) >= WIC_TREE_SLOT_TAKEN);
 }
 
 /* The truth slot of @number if it was put, else 0. */
