@@ -352,7 +352,10 @@ WIC_TREE_FN int wic_tree_state_(uint64_t word, uint64_t want)
 	if (ends != wic_t_load(&line->end_seen)) {
 		/* Pairs with the owner's raise: the ends that were counted are visible. */
 		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
-		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
+		end = wic_t_load_truth(line->end_truth);
+		/* It may be newer than the count; what was published before it is visible. */
+		wic_t_fence_truth();
+		wic_t_raise(&line->end, end);
 		wic_t_raise(&line->end_seen, ends);
 	}
 	end = wic_t_acquire(&line->end);
