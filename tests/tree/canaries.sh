@@ -14,7 +14,7 @@ export LC_ALL=C
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 cc=${CC:-gcc}
-waits=3000000
+waits=5000000
 seeds='1 2 3'
 failed=0
 caught=0
@@ -97,7 +97,7 @@ run() {
 	for seed in $seeds; do
 		rc=0
 		if [[ $1 == random ]]; then
-			timeout 60 "$2" "$seed" $waits >"$scratch/log" 2>&1 || rc=$?
+			timeout 120 "$2" "$seed" $waits >"$scratch/log" 2>&1 || rc=$?
 		else
 			TSAN_OPTIONS=halt_on_error=1:exitcode=66 timeout 60 $tsan_prefix "$2" "$seed" 20000 20 \
 				>"$scratch/log" 2>&1 || rc=$?
@@ -212,6 +212,7 @@ lines() {
 	canary stored-not-raised random tree_gcc.h wic_t_raise \
 		's/uint64_t old = .*/uint64_t old = 0; __atomic_store_n(p, v, __ATOMIC_RELEASE);/
 		s/while \(old < v/while (0/'
+	canary copy-without-fence random tree.h wic_tree_copy_ '/wic_t_fence_truth/d'
 	canary no-look-at-timeout random tree.h wic_tree_look_ '/wic_tree_read_once_/d'
 }
 
@@ -219,6 +220,7 @@ ends() {
 	canary stale-cancel random tree.h wic_tree_state_ \
 		's/if \(wic_t_load_truth\(&control->truth\[WIC_TREE_CANCEL\]\) & 1\)/if (1)/'
 	canary end-before-data random tree.h wic_tree_ended_ 's/if \(line->truth\)/if (0)/'
+	canary end-without-fence random tree.h wic_tree_state_ '/wic_t_fence_truth/d'
 	canary end-before-puts random tree.h wic_tree_ended_ \
 		's/if \(wic_tree_is_put_\(line->reader\)\)/if (0)/'
 	canary control-not-read random tree.h wic_tree_control_ 's/if \(owned\)$/if (0)/'

@@ -16,6 +16,7 @@
  *	a line has one owner, who frees it itself and owns none when it gives the role away
  *	only the owner of a line reads its words in host memory, as long as its tags have not ended
  *	no word of a line ever goes back
+ *	what was read of host memory is not raised in device memory without a fence in between
  *
  * The test defines sched_fail() and, in sched.check, what else must hold now and then.
  */
@@ -52,7 +53,8 @@ struct sched_fiber {
 	uint64_t wake_ns;        /* valid while it sleeps */
 	uint32_t block;
 	uint32_t warp;
-	uint32_t lines; /* that it owns */
+	uint32_t lines;    /* that it owns */
+	uint64_t unfenced; /* read of host memory last, with no fence since; 0: none */
 };
 
 struct sched_counts {
@@ -274,6 +276,7 @@ static inline void sched_reset(uint64_t seed)
 	sched.fiber[SCHED_MAIN].block = 1000;
 	sched.fiber[SCHED_MAIN].warp = 0;
 	sched.fiber[SCHED_MAIN].lines = 0;
+	sched.fiber[SCHED_MAIN].unfenced = 0;
 }
 
 static inline uint32_t sched_add(uint32_t block, uint32_t warp, void (*run)(void *arg), void *arg)
@@ -288,6 +291,7 @@ static inline uint32_t sched_add(uint32_t block, uint32_t warp, void (*run)(void
 	f->warp = warp;
 	f->barrier = NULL;
 	f->lines = 0;
+	f->unfenced = 0;
 	wic_fiber_init(&f->fiber, wic_stacks_low(&sched.stacks, i), sched.stacks.stack_bytes,
 		       sched_entry, f);
 	sched.live |= (uint64_t)1 << i;
@@ -313,6 +317,7 @@ static inline void sched_run(void)
 #define wic_t_store sched_gcc_store
 #define wic_t_swap sched_gcc_swap
 #define wic_t_load_truth sched_gcc_load_truth
+#define wic_t_fence_truth sched_gcc_fence_truth
 #define wic_t_lot_xchg sched_gcc_lot_xchg
 #include <wic/tree_gcc.h>
 #undef wic_t_take
@@ -321,6 +326,7 @@ static inline void sched_run(void)
 #undef wic_t_store
 #undef wic_t_swap
 #undef wic_t_load_truth
+#undef wic_t_fence_truth
 #undef wic_t_lot_xchg
 
 /* The line that an address lies in, or SCHED_LINES. */
@@ -372,6 +378,8 @@ WIC_TREE_FN void wic_t_give(uint64_t *p)
 
 WIC_TREE_FN void wic_t_raise(uint64_t *p, uint64_t v)
 {
+	SCHED_CHECK(!v || v != sched.fiber[sched.current].unfenced,
+		    "what the host said is passed on without a fence", v, sched_line(p));
 	sched_gcc_raise(p, v);
 	sched_stored(p);
 }
@@ -402,7 +410,14 @@ WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 	if (sched.truth && i < sched.lines_count)
 		SCHED_CHECK(sched.holder[i] == 1 + sched.current || sched_is_ended((uint32_t)i),
 			    "a line is read by who does not own it", i, sched.holder[i]);
+	sched.fiber[sched.current].unfenced = v;
 	return v;
+}
+
+WIC_TREE_FN void wic_t_fence_truth(void)
+{
+	sched_gcc_fence_truth();
+	sched.fiber[sched.current].unfenced = 0;
 }
 
 /* Of the watcher only: the role is given away. */
