@@ -28,10 +28,10 @@ struct bench_options {
 	bool is_methods_named;
 	const char *backend;
 	enum wic_mode mode; /* of the method wic's channels; WIC_MODE_DEFAULT: the back-end's */
-	int size;         /* enum app_size, BENCH_SIZE_AUTO: chosen at start */
-	uint32_t sms;     /* 0: the default */
-	uint32_t threads; /* 0: fill the SMs */
-	uint32_t tags;    /* 0: so many that T_bare is about BENCH_BARE_NS, scale.h */
+	int size;           /* enum app_size, BENCH_SIZE_AUTO: chosen at start */
+	uint32_t sms;       /* 0: the default */
+	uint32_t threads;   /* 0: fill the SMs */
+	uint32_t tags;      /* 0: so many that T_bare is about BENCH_BARE_NS, scale.h */
 	/* Lengths of a kernel's turns against its own; R is swept at the first. */
 	uint32_t turns_percent[BENCH_TURNS_MAX];
 	uint32_t turn_count;

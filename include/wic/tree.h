@@ -272,10 +272,14 @@ WIC_TREE_FN uint64_t *wic_tree_slot_(const struct wic_tree_line *queue, uint64_t
 	return &queue->slots[i / WIC_TREE_LINE_TAGS].word[i % WIC_TREE_LINE_TAGS];
 }
 
-/* May the slot be used by the lap that is given?  Nothing of the lap before is left in it. */
+/*
+ * May the slot be used by the lap that is given?  The lap before has left it: not before its
+ * ticket is TAKEN or CLOSED, even if nothing is in it yet.
+ */
 WIC_TREE_FN uint32_t wic_tree_slot_is_free_(uint64_t value, uint64_t lap)
 {
-	return value < lap && (!value || (value & WIC_TREE_WHAT) >= WIC_TREE_SLOT_TAKEN);
+	return value < lap && value + ((uint64_t)1 << WIC_TREE_LAP) >= lap &&
+	       (!value || (value & WIC_TREE_WHAT) >= WIC_TREE_SLOT_TAKEN);
 }
 
 /* The truth slot of @number if it was put, else 0. */
@@ -350,12 +354,15 @@ WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
 WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
 {
 	struct wic_tree_line *control = line->control;
-	uint64_t ends = wic_t_load(&control->word[WIC_TREE_ENDS]);
+	uint64_t ends = wic_t_load(&control->word[WIC_TREE_ENDS]), end;
 
 	if (ends != wic_t_load(&line->end_seen)) {
 		/* Pairs with the owner's raise: the ends that were counted are visible. */
 		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
-		wic_t_raise(&line->end, wic_t_load_truth(line->end_truth));
+		end = wic_t_load_truth(line->end_truth);
+		/* It may be newer than the count; what was published before it is visible. */
+		wic_t_fence_truth();
+		wic_t_raise(&line->end, end);
 		wic_t_raise(&line->end_seen, ends);
 	}
 	/* Relaxed each turn, as acquire would empty the L1 cache each turn. */
@@ -426,8 +433,11 @@ WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
 	end = wic_tree_end_(wic_tree_line_(word));
 	if (!end)
 		return WIC_TREE_PENDING;
-	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
-	if (end != WIC_TREE_CANCELLED && !(word & WIC_TREE_PLAIN)) {
+	if (end != WIC_TREE_CANCELLED) {
+		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+		/* Of another wait by now: then its line has an owner to read it. */
+		if (word & WIC_TREE_PLAIN || !wic_t_load(&wic_tree_line_(word)->end))
+			return WIC_TREE_PENDING;
 		wic_tree_last_(word);
 		if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
 				      wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
@@ -452,21 +462,31 @@ WIC_TREE_FN void wic_tree_free_(uint64_t line)
 		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
 }
 
+/* What the owner of a line would do, once, by who does not stay. */
+WIC_TREE_FN void wic_tree_read_line_once_(struct wic_tree_line *line, uint32_t first,
+					  uint32_t count)
+{
+	if (!line || !wic_tree_own_(line))
+		return;
+	for (uint32_t i = first; i < first + count; i++)
+		wic_tree_read_(line, i);
+	wic_t_give(&line->owner);
+}
+
 /*
- * What the owner of its line would do, once, by who does not stay: before an error, for what was
- * published while nobody waited.  One lane.
+ * Before an error: what was published, cancelled or ended while nobody waited, and so nobody read
+ * it.  One lane.
  */
 WIC_TREE_FN void wic_tree_read_once_(uint64_t word)
 {
-	struct wic_tree_line *reader;
+	struct wic_tree_line *line = wic_tree_line_(word), *reader;
 
 	if (word & WIC_TREE_PLAIN)
 		return;
-	reader = wic_tree_line_(word)->reader;
-	if (!reader || !wic_tree_own_(reader))
-		return;
-	wic_tree_read_(reader, reader->slots ? 0 : (uint32_t)word / 8 % WIC_TREE_LINE_TAGS);
-	wic_t_give(&reader->owner);
+	wic_tree_read_line_once_(line->control, 0, WIC_TREE_CONTROL_WORDS);
+	reader = line->reader;
+	wic_tree_read_line_once_(reader,
+				 reader == line ? (uint32_t)word / 8 % WIC_TREE_LINE_TAGS : 0, 1);
 }
 
 /* The line of place @i, which is @wanted: who waits there waits on.  Owned if nobody else does. */
@@ -521,7 +541,8 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
 WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 {
 	uint32_t turn = (uint32_t)wic_t_lot_load64(WIC_T_AT(lot, turns));
-	uint32_t above = mask & ~((1u << turn % 32) - 1), grown = 0, i;
+	uint32_t first = turn % wic_t_lot_load(WIC_T_AT(lot, warps));
+	uint32_t above = mask & ~((1u << first) - 1), grown = 0, i;
 	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, control)), word = 0;
 	struct wic_tree_line *control = NULL;
 
@@ -823,31 +844,23 @@ WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 	return 1;
 }
 
-/* A look that does not end the wait well, once more with the truth: 0 or @rc. */
-WIC_TREE_FN int wic_tree_last_look_(WIC_T_LOT lot, uint32_t me, int rc)
-{
-	wic_tree_read_once_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)));
-	return wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
-				 wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)))
-		       ? 0
-		       : rc;
-}
-
 /* Looks, then enters: 0, an error, WIC_TREE_PENDING after a park, WIC_TREE_WATCHES.  One lane. */
 WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 {
+	uint32_t late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
 	int rc = wic_tree_state_of_(lot, me);
 
+	if (rc < 0 || (rc == WIC_TREE_PENDING && late)) {
+		wic_tree_read_once_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)));
+		rc = wic_tree_state_of_(lot, me);
+	}
 	if (!rc)
 		(void)wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
 					wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)));
-	if (rc == WIC_TREE_PENDING &&
-	    wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)))
-		rc = WIC_TREE_ETIMEDOUT;
-	if (rc == WIC_TREE_ETIMEDOUT || rc == WIC_TREE_ECANCELED)
-		return wic_tree_last_look_(lot, me, rc);
 	if (rc != WIC_TREE_PENDING)
 		return rc;
+	if (late)
+		return WIC_TREE_ETIMEDOUT;
 	return wic_tree_enter_(lot, me) ? WIC_TREE_WATCHES : WIC_TREE_PENDING;
 }
 
@@ -893,13 +906,17 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 	for (;;) {
 		rc = WIC_TREE_PENDING;
 		WIC_T_ONE(m) {
+			uint32_t late = wic_t_now() >= until;
+
 			rc = wic_tree_state_(&at, &at_least);
-			if (rc == WIC_TREE_PENDING && wic_t_now() >= until)
-				rc = WIC_TREE_ETIMEDOUT;
-			if (rc == WIC_TREE_ETIMEDOUT || rc == WIC_TREE_ECANCELED)
+			if (rc < 0 || (rc == WIC_TREE_PENDING && late)) {
 				wic_tree_read_once_(at);
-			if (rc != WIC_TREE_PENDING && wic_tree_acquire_(at, at_least))
-				rc = 0;
+				rc = wic_tree_state_(&at, &at_least);
+			}
+			if (!rc)
+				(void)wic_tree_acquire_(at, at_least);
+			else if (rc == WIC_TREE_PENDING && late)
+				rc = WIC_TREE_ETIMEDOUT;
 		}
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc != WIC_TREE_PENDING)
@@ -940,7 +957,8 @@ WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want
  * is no cancel: nothing but value and deadline ends this wait.
  *
  * Context: warp, converged, outside lane loops.
- * Return: 0; -ETIMEDOUT; -EINVAL: NULL, misaligned, no lane, a lot for fewer warps.
+ * Return: 0; -ETIMEDOUT; -EINVAL: NULL, misaligned, no lane; where it is not there at once also a
+ * lot for fewer warps.
  */
 WIC_TREE_FN int wic_tree_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least,
 				   uint64_t timeout_ns, uint32_t m)
@@ -985,7 +1003,7 @@ WIC_TREE_FN uint64_t *wic_tree_tag_word(struct wic_tree_line *lines, uint32_t ta
  *
  * Context: warp, converged, outside lane loops.
  * Return: 0; -ETIMEDOUT; -ECANCELED; -EOWNERDEAD; -EINVAL: NULL, tag or epoch out of range, no
- * lane, a lot for fewer warps.
+ * lane; where it is not there at once also a lot for fewer warps.
  */
 WIC_TREE_FN int wic_tree_wait(struct wic_lot *lot, struct wic_tree_line *lines, uint32_t tags,
 			      uint32_t tag, uint64_t epoch, uint64_t timeout_ns, uint32_t m)

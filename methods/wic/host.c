@@ -72,8 +72,9 @@ static void wic_method_close(struct method *m)
 const struct method_ops method_wic = {
 	.name = "wic",
 	.summary = "each warp is parked until its tag is there; the SM runs the others",
-	.copies = "pull: the Monitor, onto the pages of the first warp that asks; push: nobody, the "
-		  "producer writes there, one copy less than the others",
+	.copies =
+		"pull: the Monitor, onto the pages of the first warp that asks; push: nobody, the "
+		"producer writes there, one copy less than the others",
 	.open = wic_method_open,
 	.args = wic_method_args,
 	.stage = wic_method_stage,
