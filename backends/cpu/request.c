@@ -61,9 +61,10 @@ int wic_cpu_request_check(const struct cpu_warp *w, const struct wic_handle *h, 
 }
 
 /* Is there anything else for the SM to do?  If not, a turn is nothing. */
-static bool sm_has_other_work(const struct cpu_sm *sm)
+static bool sm_has_other_work(struct cpu_sm *sm)
 {
-	return sm->run_count || sm->gather_count || sm->queued || !cpu_ring_is_empty(&sm->wakes);
+	return sm->run_count || sm->gather_count || sm->queued || !cpu_ring_is_empty(&sm->wakes) ||
+	       (sm->asleep && wic_cpu_sm_is_sleep_over(sm));
 }
 
 void wic_turn(void)

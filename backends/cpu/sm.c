@@ -156,6 +156,16 @@ void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier)
 		wake_sleeper(sm, w);
 }
 
+bool wic_cpu_sm_is_sleep_over(struct cpu_sm *sm)
+{
+	if (++sm->asleep_skipped < ASLEEP_ROUNDS)
+		return false;
+	if (wic_now_ns() >= sm->asleep_until_ns)
+		return true; /* the scheduler looks at once */
+	sm->asleep_skipped = 0;
+	return false;
+}
+
 /* Whose time is up.  True: some. */
 static bool wake_sleepers(struct cpu_sm *sm)
 {
