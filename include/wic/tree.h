@@ -72,6 +72,11 @@
 #include <wic/tree_threads.h>
 #endif
 
+/* Where a watcher goes on without a nap; other warps of a thread, if those are fibers, run there. */
+#ifndef WIC_T_TURN
+#define WIC_T_TURN() ((void)0)
+#endif
+
 /* errno.h is not everywhere where this is compiled; the numbers are those of Linux. */
 #define WIC_TREE_EAGAIN (-11)
 #define WIC_TREE_EINVAL (-22)
@@ -569,7 +574,9 @@ WIC_TREE_FN void wic_tree_watch_(struct wic_lot *lot, uint32_t m, uint64_t until
 			} else if (now >= until) {
 				wic_t_lot_and(&lot->mask, ~(1u << me)); /* rule 6 */
 				left = 1;
-			} else if (!moved) {
+			} else if (moved) {
+				WIC_T_TURN();
+			} else {
 				/* A twentieth of what was waited is what it may come too late. */
 				uint64_t nap = (now - since) / 20;
 
