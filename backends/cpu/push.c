@@ -248,10 +248,14 @@ static uint32_t page_of(const struct wic_be_channel *ch, uint32_t tag, uint64_t 
 	return page;
 }
 
-void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch,
+			bool *is_gone_out)
 {
-	uint32_t page = page_of(ch, tag, epoch);
+	/* Before the page is looked for: what is published is on one, or gone. */
+	bool is_published = cpu_channel_truth(ch, tag) >= epoch;
+	uint32_t page = is_published ? page_of(ch, tag, epoch) : 2;
 
+	*is_gone_out = is_published && page == 2;
 	return page < 2 ? data_of(ch, tag, page) : NULL;
 }
 
@@ -276,13 +280,6 @@ uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag)
 }
 
 /* ---- waiting ---------------------------------------------------------------------------- */
-
-bool wic_cpu_push_is_there(struct cpu_warp *w, const struct wic_be_channel *ch, uint32_t tag,
-			   uint64_t epoch)
-{
-	return !wic_tree_wait(&w->sm->lots[w->index / WIC_WARP_LANES], ch->push->lines,
-			      ch->desc.tags, tag, epoch, 0, 1);
-}
 
 /* The first of a set that is not there, for the request; false: all are. */
 static bool find_missing(struct cpu_request *req)

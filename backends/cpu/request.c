@@ -268,13 +268,17 @@ int wic_cpu_request_may_park(const struct wic_be_channel *ch, uint64_t timeout_n
 
 /* The data or the epoch is not there: park, unless it is too late or not wanted. */
 static int request(struct cpu_warp *w, struct wic_be_channel *ch, uint64_t timeout_ns,
-		   uint32_t pages)
+		   uint32_t pages, bool is_gone)
 {
 	int rc = wic_cpu_request_may_park(ch, timeout_ns, false);
 
 	if (rc)
 		return rc;
 	w->req.ch = ch;
+	if (is_gone) {
+		w->req.epoch_seen = cpu_channel_truth(ch, w->req.tag);
+		return describe_gone(w);
+	}
 	w->req.pages = pages;
 	w->req.for_credit = false;
 	w->req.deadline_ns = wic_deadline_ns(wic_now_ns(), timeout_ns);
@@ -306,12 +310,12 @@ static int resolve_next(const struct wic_handle *h, uint32_t tag, uint64_t *epoc
 	return 0;
 }
 
-/* Data that is on a page here. */
-static void *find_data(struct cpu_warp *w, struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+/* Data that is on a page here; gone: known at once in push mode only. */
+static void *find_data(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch, bool *is_gone_out)
 {
-	if (!ch->push)
-		return wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
-	return wic_cpu_push_is_there(w, ch, tag, epoch) ? wic_cpu_push_find(ch, tag, epoch) : NULL;
+	*is_gone_out = false;
+	return ch->push ? wic_cpu_push_find(ch, tag, epoch, is_gone_out)
+			: wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
 }
 
 int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, uint64_t timeout_ns,
@@ -319,6 +323,7 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 {
 	struct cpu_warp *w = wic_cpu_request_self("wic_request");
 	struct wic_be_channel *ch;
+	bool is_gone;
 	void *data;
 	int rc;
 
@@ -334,7 +339,7 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 		return wic_fail(-EINVAL, data_out ? "a channel of signals has no data to request"
 						  : "nowhere to put the data's address");
 	cpu_count_add(w->sm->count.requests, 1);
-	data = find_data(w, ch, tag, epoch);
+	data = find_data(ch, tag, epoch, &is_gone);
 	if (data) {
 		cpu_count_add(w->sm->count.hits, 1);
 		cpu_count_add(w->sm->count.given_slow, 1);
@@ -343,11 +348,11 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 	}
 	w->req.tag = tag;
 	w->req.epoch = epoch;
-	rc = request(w, ch, timeout_ns, ch->pages_per_tag);
+	rc = request(w, ch, timeout_ns, ch->pages_per_tag, is_gone);
 	if (rc)
 		return rc;
 	cpu_count_add(w->sm->count.given_slow, 1);
-	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch)
+	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch, &is_gone)
 			     : ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
 	return *data_out ? 0 : describe_gone(w);
 }
@@ -367,15 +372,13 @@ int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint
 		return rc;
 	ch = h->channel;
 	cpu_count_add(w->sm->count.requests, 1);
-	/* Pairs with the publisher's release. */
-	if (ch->push ? wic_cpu_push_is_there(w, ch, tag, epoch)
-		     : cpu_channel_truth(ch, tag) >= epoch) {
+	if (cpu_channel_truth(ch, tag) >= epoch) {
 		cpu_count_add(w->sm->count.hits, 1);
 		return 0;
 	}
 	w->req.tag = tag;
 	w->req.epoch = epoch;
-	return request(w, ch, timeout_ns, 0);
+	return request(w, ch, timeout_ns, 0, false);
 }
 
 int wic_release_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch)
