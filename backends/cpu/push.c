@@ -208,6 +208,24 @@ static void *data_of(const struct wic_be_channel *ch, uint32_t tag, uint32_t pag
 	return ch->staging + (2 * (uint64_t)tag + page) * ch->stride;
 }
 
+static uint64_t owed_make(uint64_t epoch, uint32_t releases)
+{
+	return epoch << 32 | releases;
+}
+
+/* One release of @epoch is done; false: none is owed, which the tree would not find out. */
+static bool owed_take(struct cpu_push_page *page, uint64_t epoch)
+{
+	uint64_t owed = __atomic_load_n(&page->owed, __ATOMIC_RELAXED);
+
+	do {
+		if (owed >> 32 != (uint32_t)epoch || !(uint32_t)owed)
+			return false;
+	} while (!__atomic_compare_exchange_n(&page->owed, &owed, owed - 1, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
 bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag)
 {
 	uint32_t page = page_to_fill(ch, tag);
@@ -225,9 +243,12 @@ void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoc
 {
 	struct cpu_push *p = ch->push;
 
-	if (ch->pages_per_tag)
-		__atomic_store_n(&p->pages[2 * tag + page_to_fill(ch, tag)].epoch, epoch,
-				 __ATOMIC_RELEASE);
+	if (ch->pages_per_tag) {
+		struct cpu_push_page *page = &p->pages[2 * tag + page_to_fill(ch, tag)];
+
+		__atomic_store_n(&page->owed, owed_make(epoch, ch->desc.readers), __ATOMIC_RELAXED);
+		__atomic_store_n(&page->epoch, epoch, __ATOMIC_RELEASE);
+	}
 	__atomic_store_n(&ch->tags[tag].truth, epoch, __ATOMIC_RELEASE);
 	if (is_raised_in_place(ch))
 		wic_tree_publish(p->lines, tag, epoch, 1);
@@ -263,7 +284,7 @@ int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 {
 	uint32_t page = page_of(ch, tag, epoch);
 
-	if (page == 2)
+	if (page == 2 || !owed_take(&ch->push->pages[2 * tag + page], epoch))
 		return wic_fail(-EINVAL, "epoch %" PRIu64 " of tag %u is not held here", epoch,
 				tag);
 	if (wic_tree_release(&ch->push->pages[2 * tag + page].releases, ch->desc.readers,

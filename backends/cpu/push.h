@@ -38,6 +38,7 @@ struct wic_tree_line;
 struct cpu_push_page {
 	uint64_t epoch;    /* published on it; atomic, written before the truth */
 	uint64_t releases; /* of all epochs; atomic */
+	uint64_t owed;     /* low half of epoch, and releases that it still takes; atomic */
 };
 
 struct cpu_push {
