@@ -318,6 +318,13 @@ static void *find_data(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch, 
 			: wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
 }
 
+/* Releases in push mode go another way: they tell nothing of inline hits. */
+static void count_given(struct cpu_warp *w, const struct wic_be_channel *ch)
+{
+	if (!ch->push)
+		cpu_count_add(w->sm->count.given_slow, 1);
+}
+
 int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, uint64_t timeout_ns,
 		      void **data_out)
 {
@@ -342,7 +349,7 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 	data = find_data(ch, tag, epoch, &is_gone);
 	if (data) {
 		cpu_count_add(w->sm->count.hits, 1);
-		cpu_count_add(w->sm->count.given_slow, 1);
+		count_given(w, ch);
 		*data_out = data;
 		return 0;
 	}
@@ -351,7 +358,7 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 	rc = request(w, ch, timeout_ns, ch->pages_per_tag, is_gone);
 	if (rc)
 		return rc;
-	cpu_count_add(w->sm->count.given_slow, 1);
+	count_given(w, ch);
 	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch, &is_gone)
 			     : ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
 	return *data_out ? 0 : describe_gone(w);

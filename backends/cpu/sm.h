@@ -140,7 +140,7 @@ struct cpu_sm_counters {
 	uint64_t released;       /* words published in the ring of releases */
 	uint64_t released_other; /* of these: ends of requests, and of channels of many readers */
 	uint64_t released_many;  /* releases on channels of many readers */
-	uint64_t given_slow;     /* data given out by the slow path */
+	uint64_t given_slow;     /* data given out by the slow path, in pull mode */
 	uint64_t timeouts;       /* requests that timed out before they had pages */
 	uint64_t parks;
 	uint64_t faults;
