@@ -302,17 +302,25 @@ uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag)
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* The first of a set that is not there, for the request; false: all are. */
+/* The first of a set that is not there; NULL: all are, or there is no set. */
+static const struct wic_ref *missing(const struct cpu_request *req)
+{
+	for (uint32_t i = 0; i < req->ref_count; i++)
+		if (cpu_channel_truth(req->ch, req->refs[i].tag) < req->refs[i].epoch)
+			return &req->refs[i];
+	return NULL;
+}
+
+/* Its first missing one for the request; false: all are there. */
 static bool find_missing(struct cpu_request *req)
 {
-	for (uint32_t i = 0; i < req->ref_count; i++) {
-		if (cpu_channel_truth(req->ch, req->refs[i].tag) >= req->refs[i].epoch)
-			continue;
-		req->missing_tag = req->refs[i].tag;
-		req->missing_epoch = req->refs[i].epoch;
-		return true;
-	}
-	return false;
+	const struct wic_ref *ref = missing(req);
+
+	if (!ref)
+		return false;
+	req->missing_tag = ref->tag;
+	req->missing_epoch = ref->epoch;
+	return true;
 }
 
 /* The word that a request waits for, and its value. */
@@ -355,6 +363,23 @@ static int wait_word(struct cpu_warp *w)
 	}
 }
 
+/* One a wait: from now on it only waits for its turn. */
+static void note_wake(struct cpu_warp *w)
+{
+	if (!w->is_woken)
+		wic_cpu_sm_event(w->sm, w, WIC_EVENT_WAKE, w->req.tag, w->req.epoch);
+	w->is_woken = true;
+}
+
+void wic_cpu_push_arrived(struct cpu_warp *w)
+{
+	const struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
+
+	/* Neither the role of the watcher nor one tag of a set ends a wait. */
+	if (wic_t_lot_load(&lot->watcher) != w->index % WIC_WARP_LANES + 1 && !missing(&w->req))
+		note_wake(w);
+}
+
 static void set_in_tree(struct cpu_warp *w, bool is)
 {
 	pthread_mutex_lock(&w->sm->tree_lock);
@@ -370,12 +395,14 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	if (req->ref_count && !find_missing(req))
 		return 0;
 	cpu_count_add(w->sm->count.parks, 1);
+	w->is_woken = false;
 	wic_cpu_sm_event(w->sm, w, WIC_EVENT_PARK, req->tag, req->epoch);
 	set_in_tree(w, true);
 	do {
 		rc = wait_word(w);
 	} while (!rc && req->ref_count && find_missing(req));
 	set_in_tree(w, false);
+	note_wake(w); /* it watched, or ended by itself */
 	if (rc == -ECANCELED && cpu_be_is_dead(w->sm->be))
 		rc = -EIO;
 	if (rc == -ETIMEDOUT)

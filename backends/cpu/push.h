@@ -91,6 +91,8 @@ void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t 
 int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
 /* The epoch released last, WIC_EPOCH_NONE: none. */
 uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag);
+/* Another warp has arrived at its barrier. */
+void wic_cpu_push_arrived(struct cpu_warp *w);
 /* Warp context: wait for w->req, without describing a failure.  Returns its status. */
 int wic_cpu_push_park(struct cpu_warp *w);
 

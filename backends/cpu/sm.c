@@ -152,8 +152,11 @@ void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier)
 	struct cpu_warp *w = &sm->warps[wic_cpu_push_warp_at(sm, barrier)];
 
 	/* Else it has not parked yet, or runs already since its time was up. */
-	if (w->state == CPU_WARP_ASLEEP && w->park_at == barrier)
+	if (w->state == CPU_WARP_ASLEEP && w->park_at == barrier) {
+		if (sm->events)
+			wic_cpu_push_arrived(w);
 		wake_sleeper(sm, w);
+	}
 }
 
 bool wic_cpu_sm_is_sleep_over(struct cpu_sm *sm)

@@ -125,6 +125,7 @@ struct cpu_warp {
 	bool faulted;    /* it stands at a closed page */
 	bool touch_next; /* resumed to take the batch's fault */
 	bool in_tree;    /* waits in push mode, req says for what; guarded by the SM's tree_lock */
+	bool is_woken;   /* of such a wait: its WIC_EVENT_WAKE is recorded */
 	uint64_t sleep_until_ns; /* while ASLEEP */
 	uint64_t *park_at;       /* barrier of its lot, or NULL */
 };
