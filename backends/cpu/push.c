@@ -234,6 +234,11 @@ bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag)
 	return wic_t_acquire(credit_of(ch, tag, page)) >= epoch_on(ch, tag, page);
 }
 
+uint64_t wic_cpu_push_unreleased(const struct wic_be_channel *ch, uint32_t tag)
+{
+	return epoch_on(ch, tag, page_to_fill(ch, tag));
+}
+
 void *wic_cpu_push_buffer(const struct wic_be_channel *ch, uint32_t tag)
 {
 	return data_of(ch, tag, page_to_fill(ch, tag));
@@ -300,6 +305,13 @@ uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag)
 	return a > b ? a : b;
 }
 
+uint64_t wic_cpu_push_all_released(const struct wic_be_channel *ch, uint32_t tag)
+{
+	uint64_t a = wic_t_acquire(credit_of(ch, tag, 0)), b = wic_t_acquire(credit_of(ch, tag, 1));
+
+	return a < b ? a : b;
+}
+
 /* ---- waiting ---------------------------------------------------------------------------- */
 
 /* The first of a set that is not there; NULL: all are, or there is no set. */
@@ -330,12 +342,9 @@ static uint64_t *word_of(const struct cpu_request *req, uint64_t *want_out)
 	uint32_t tag = req->ref_count ? req->missing_tag : req->tag;
 
 	*want_out = req->ref_count ? req->missing_epoch : req->epoch;
-	if (req->for_credit) {
-		uint32_t page = page_to_fill(ch, tag);
-
-		*want_out = epoch_on(ch, tag, page);
-		return credit_of(ch, tag, page);
-	}
+	/* Where another producer of the tag has taken that page meanwhile, it is the other's. */
+	if (req->for_credit)
+		return credit_of(ch, tag, epoch_on(ch, tag, 0) != req->epoch);
 	if (tag == ch->desc.tags)
 		tag = lines_of(tag) * WIC_TREE_LINE_TAGS;
 	return wic_tree_tag_word(ch->push->lines, tag);

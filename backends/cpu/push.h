@@ -75,6 +75,9 @@ void wic_cpu_push_end(struct wic_be_channel *ch, uint32_t tag_first, uint32_t ta
 /* Publishing side; the tag is entered. */
 bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag);
 void *wic_cpu_push_buffer(const struct wic_be_channel *ch, uint32_t tag);
+/* What that page waits for, and the epoch up to which all are released. */
+uint64_t wic_cpu_push_unreleased(const struct wic_be_channel *ch, uint32_t tag);
+uint64_t wic_cpu_push_all_released(const struct wic_be_channel *ch, uint32_t tag);
 void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
 /* Publishes of the channel so far. */
 uint64_t wic_cpu_push_count(const struct wic_be_channel *ch);
@@ -89,7 +92,7 @@ void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t 
 			bool *is_gone_out);
 /* 0, or -EINVAL: it is not held. */
 int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
-/* The epoch released last, WIC_EPOCH_NONE: none. */
+/* The latest epoch that is released, WIC_EPOCH_NONE: none. */
 uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag);
 /* Another warp has arrived at its barrier. */
 void wic_cpu_push_arrived(struct cpu_warp *w);

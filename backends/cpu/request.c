@@ -428,13 +428,16 @@ int wic_release_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch)
 	return 0;
 }
 
-/* Park until the consumer's device has its copy of @epoch, the one published last. */
+/*
+ * Park until the consumer's device has its copy of the epoch published last; in push mode until
+ * the one before is released.
+ */
 static int wait_for_credit(struct cpu_warp *w, struct wic_be_channel *ch, uint32_t tag,
 			   uint64_t deadline_ns)
 {
 	w->req.ch = ch;
 	w->req.tag = tag;
-	w->req.epoch = __atomic_load_n(&ch->tags[tag].truth, __ATOMIC_RELAXED);
+	w->req.epoch = ch->push ? wic_cpu_push_unreleased(ch, tag) : cpu_channel_truth(ch, tag);
 	w->req.pages = 0;
 	w->req.for_credit = true;
 	w->req.ref_count = 0;
@@ -444,9 +447,10 @@ static int wait_for_credit(struct cpu_warp *w, struct wic_be_channel *ch, uint32
 	return wic_fail(w->req.status,
 			"block %u warp %u waited %" PRIu64
 			" us to stage tag %u of channel %u: epoch "
-			"%" PRIu64 " was not requested: %s",
+			"%" PRIu64 " was not %s: %s",
 			w->view.block_id, w->view.warp_id, (wic_now_ns() - w->req.since_ns) / 1000,
-			tag, ch->id, w->req.epoch, wic_strerror(w->req.status));
+			tag, ch->id, w->req.epoch, ch->push ? "released" : "requested",
+			wic_strerror(w->req.status));
 }
 
 int wic_cpu_request_check_produce(const struct cpu_warp *w, const struct wic_handle *h,
