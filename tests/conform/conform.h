@@ -132,6 +132,26 @@ static inline void stage_and_publish(struct wic_channel *ch, uint32_t tag, uint6
 	TEST_EQ(wic_publish(ch, tag, epoch), 0);
 }
 
+/* Epochs of a tag that are published before anybody has to take the first. */
+static inline uint64_t stage_depth(void)
+{
+	return is_push() ? 2 : 1;
+}
+
+/* Stages and publishes as many from epoch 1 on; the next, which is returned, has to wait. */
+static inline uint64_t fill_buffers(struct wic_channel *ch, uint32_t tag, uint64_t bytes)
+{
+	for (uint64_t e = 1; e <= stage_depth(); e++)
+		stage_and_publish(ch, tag, e, bytes);
+	return stage_depth() + 1;
+}
+
+/* What only pull mode has, fills and faults and waits for pages: so many, none in push mode. */
+static inline uint64_t if_pull(uint64_t count)
+{
+	return is_push() ? 0 : count;
+}
+
 /* What most kernels here do: warp w of the grid takes tags w, w + n, ... of all epochs. */
 struct take_args {
 	struct wic_handle h;

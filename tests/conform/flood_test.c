@@ -266,7 +266,7 @@ static void *stage_for_ever(void *arg)
 {
 	void *buffer;
 
-	return (void *)(intptr_t)wic_stage(arg, 0, 2, WIC_FOREVER, &buffer);
+	return (void *)(intptr_t)wic_stage(arg, 0, stage_depth() + 1, WIC_FOREVER, &buffer);
 }
 
 static void producer_that_stalls(void)
@@ -277,7 +277,7 @@ static void producer_that_stalls(void)
 	struct ping p;
 	void *rc;
 
-	stage_and_publish(full, 0, 1, BYTES);
+	(void)fill_buffers(full, 0, BYTES);
 	TEST_EQ(pthread_create(&thread, NULL, stage_for_ever, full), 0);
 	ping_start(&p, w);
 	ping_all(&p);

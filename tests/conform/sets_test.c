@@ -141,7 +141,7 @@ static void request_all_ends_without_pages(void)
 	a.rc = 0;
 	launch(w, request_all_kernel, &a, 1, 32);
 	TEST_EQ(wic_sync(w, TIMEOUT), 0);
-	TEST_EQ(a.rc, -E2BIG);
+	TEST_EQ(a.rc, is_push() ? -ETIMEDOUT : -E2BIG);
 	close_quietly(w);
 }
 
@@ -539,6 +539,10 @@ static void claim_is_given_back(void)
 	struct wic_channel *ch;
 	struct wic *w;
 
+	if (is_push()) {
+		test_skip("push mode has no pool: what is claimed has its data");
+		return;
+	}
 	cfg.pool_pages = 2;
 	cfg.close_batch = 1;
 	w = open_with(cfg);
