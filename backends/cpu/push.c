@@ -401,8 +401,9 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	struct cpu_request *req = &w->req;
 	int rc;
 
+	req->status = 0;
 	if (req->ref_count && !find_missing(req))
-		return 0;
+		return 0; /* published since the look */
 	cpu_count_add(w->sm->count.parks, 1);
 	w->is_woken = false;
 	wic_cpu_sm_event(w->sm, w, WIC_EVENT_PARK, req->tag, req->epoch);
