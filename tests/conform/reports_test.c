@@ -208,9 +208,8 @@ static void producer_parked_for_ever(void)
 	struct wic *w = open_devices(2);
 	struct wic_channel *between = join(w, WIC_GPU(1), WIC_GPU(0), 2, BYTES);
 	struct wic_channel *ch = channel(w, 1, BYTES, 1);
-	struct hung_args hung = {
-		.fill = { .out = wic_channel_handle(between), .depth = stage_depth() }
-	};
+	struct hung_args hung = { .fill = { .out = wic_channel_handle(between),
+					    .depth = stage_depth() } };
 	struct take_args a = take_args(between, 1, 0), b = take_args(ch, 0, 0);
 
 	launch_on(w, 1, hung_producer_kernel, &hung);

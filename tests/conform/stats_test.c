@@ -205,12 +205,9 @@ static void events_taken_and_lost(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(zero_at_open),
-		TEST(counters_of_parks),
-		TEST(counters_of_hits),
-		TEST(counters_of_hits_in_both_modes),
-		TEST(events_taken_and_lost),
-		{ 0 },
+		TEST(zero_at_open),          TEST(counters_of_parks),
+		TEST(counters_of_hits),      TEST(counters_of_hits_in_both_modes),
+		TEST(events_taken_and_lost), { 0 },
 	};
 
 	return test_main(argc, argv, tests);
