@@ -72,8 +72,7 @@
 #include <wic/tree_threads.h>
 #endif
 
-/* Where a watcher goes on without a nap; other warps of a thread, if those are fibers, run there.
- */
+/* Where a watcher goes on without a nap: other fibers of its thread run there. */
 #ifndef WIC_T_TURN
 #define WIC_T_TURN() ((void)0)
 #endif

@@ -289,8 +289,7 @@ static void counters_check(struct bad_env *e, const struct wic_stats *a, const s
 	BAD_WANT(a->replays, b->replays);
 	BAD_WANT(a->timeouts, b->timeouts);
 	BAD_WANT(a->pool_waits, b->pool_waits);
-	/* In push mode the Monitor takes only those to the host up, and later than they are seen.
-	 */
+	/* In push mode the Monitor takes up those to the host only, after they are seen. */
 	if (!is_push())
 		BAD_WANT(a->publishes, b->publishes);
 }

@@ -118,8 +118,7 @@ static void device_calls_bad(void)
 	void *data;
 
 	a.none = wic_channel_handle(NULL);
-	/* In pull mode nobody holds what nobody has requested, in push mode what nobody published.
-	 */
+	/* Nobody holds what nobody has requested; in push mode, what nobody has published. */
 	a.not_held = is_push();
 	a.tried = is_push() ? 0 : -EAGAIN;
 	a.closed = wic_channel_handle(closed);

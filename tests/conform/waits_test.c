@@ -391,6 +391,54 @@ static void listing_of_threads_and_pages(void)
 	close_quietly(w);
 }
 
+struct staging_args {
+	struct wic_handle h;
+	uint64_t depth;
+	int rc;
+};
+
+static void staging_kernel(const void *arg)
+{
+	struct staging_args *a = (struct staging_args *)(uintptr_t)arg;
+	void *buffer;
+
+	for (uint64_t e = 1; e <= a->depth + 1 && !a->rc; e++) {
+		a->rc = wic_warp_stage(&a->h, NULL, 1, e, TIMEOUT, &buffer);
+		if (!a->rc && e <= a->depth)
+			a->rc = wic_warp_publish(&a->h, 1, e);
+	}
+}
+
+/* A warp that waits for a buffer waits for epoch 1 to be taken, however many there are. */
+static void listing_of_a_stage(void)
+{
+	struct staging_args a = { .depth = stage_depth() };
+	struct wic_channel_desc d = channel_desc();
+	struct wic_channel *ch;
+	struct wic_waiter list[2];
+	struct wic *w = open_default();
+	const void *data;
+
+	d.producer = WIC_GPU(0);
+	d.consumer = WIC_HOST;
+	d.tags = 2;
+	d.bytes_per_tag = BYTES;
+	TEST_EQ(wic_channel_create(w, &d, &ch), 0);
+	a.h = wic_channel_handle(ch);
+	launch(w, staging_kernel, &a, 1, 32);
+	TEST_EQ(waiters_of(w, list, 2, 1), 1);
+	TEST_EQ(list[0].kind, WIC_WAITER_BUFFER);
+	TEST_EQ(list[0].tag, 1);
+	TEST_EQ(list[0].epoch, 1);
+	TEST_EQ(list[0].epoch_seen, 0);
+	TEST_EQ(list[0].device, 0);
+	TEST_EQ(wic_host_request(ch, 1, 1, TIMEOUT, &data), 0);
+	TEST_EQ(wic_host_release(ch, 1, 1), 0);
+	TEST_EQ(wic_sync(w, TIMEOUT), 0);
+	TEST_EQ(a.rc, 0);
+	close_quietly(w);
+}
+
 static unsigned int warned; /* atomic */
 static char warning[256];
 
@@ -580,6 +628,7 @@ int main(int argc, char **argv)
 		TEST(cancel_in_a_signal_handler),
 		TEST(listing_names_the_silent),
 		TEST(listing_of_threads_and_pages),
+		TEST(listing_of_a_stage),
 		TEST(warns_and_goes_on),
 		TEST(deadlock_is_broken),
 		TEST(no_deadlock_while_data_may_come),
