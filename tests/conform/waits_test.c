@@ -74,6 +74,53 @@ static void producer_is_dropped(void)
 	close_quietly(w);
 }
 
+struct dead_args {
+	struct wic_handle h;
+	int rc[4]; /* a warp */
+};
+
+/* Tag 0 is published, the others of the line never are; tag 16 may be. */
+static void dead_sets_kernel(const void *arg)
+{
+	struct dead_args *a = (struct dead_args *)(uintptr_t)arg;
+	struct wic_ref refs[2] = { { .tag = 16, .epoch = 1 }, { .tag = 1, .epoch = 1 } };
+	uint32_t me = my_warp(), tag;
+	void *data;
+
+	if (me == 0)
+		a->rc[0] = wic_wait_all(&a->h, NULL, refs, 2, WIC_FOREVER);
+	else if (me == 1)
+		a->rc[1] = wic_request_all(&a->h, NULL, refs, 2, WIC_FOREVER);
+	else if (me == 2)
+		a->rc[2] = wic_next(&a->h, NULL, 1, 15, 1, WIC_FOREVER, &tag, &data);
+	else
+		a->rc[3] = wic_next(&a->h, NULL, 8, 9, 1, WIC_FOREVER, &tag, &data);
+}
+
+/* A set ends with the first of its producers, whichever is missing too; next with the last. */
+static void sets_of_dead_producers(void)
+{
+	struct wic *w = open_default();
+	struct wic_channel *ch = channel(w, 32, BYTES, 1);
+	struct dead_args a = { .h = wic_channel_handle(ch) };
+	struct wic_producer *p;
+	struct wic_waiter list[4];
+
+	TEST_EQ(wic_producer_open(ch, 0, 16, 0, &p), 0);
+	launch(w, dead_sets_kernel, &a, 1, 4 * 32);
+	for (size_t count = 0; count < 4;)
+		TEST_EQ(wic_waiters(w, list, 4, &count), 0);
+	publish_as(p, 0, 1);
+	stage_and_publish(ch, 16, 1, BYTES);
+	wic_producer_close(p);
+	TEST_EQ(wic_sync(w, TIMEOUT), 0);
+	TEST_EQ(a.rc[0], -EOWNERDEAD);
+	TEST_EQ(a.rc[1], -EOWNERDEAD);
+	TEST_EQ(a.rc[2], -EOWNERDEAD);
+	TEST_EQ(a.rc[3], 0);
+	close_quietly(w);
+}
+
 struct dying {
 	struct wic_channel *ch;
 	struct wic_producer *p;
@@ -621,6 +668,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(producer_is_dropped),
+		TEST(sets_of_dead_producers),
 		TEST(producer_thread_ends),
 		TEST(producer_ends_while_one_stages),
 		TEST(producers_bad),
