@@ -314,16 +314,27 @@ uint64_t wic_cpu_push_all_released(const struct wic_be_channel *ch, uint32_t tag
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* The first of a set that is not there; NULL: all are, or there is no set. */
+/*
+ * One of a set that is not there, first of all one whose producer is gone: it ends the wait.  NULL:
+ * all are there, or there is no set.
+ */
 static const struct wic_ref *missing(const struct cpu_request *req)
 {
-	for (uint32_t i = 0; i < req->ref_count; i++)
-		if (cpu_channel_truth(req->ch, req->refs[i].tag) < req->refs[i].epoch)
-			return &req->refs[i];
-	return NULL;
+	const struct wic_ref *first = NULL;
+
+	for (uint32_t i = 0; i < req->ref_count; i++) {
+		const struct wic_ref *ref = &req->refs[i];
+
+		if (cpu_channel_truth(req->ch, ref->tag) >= ref->epoch)
+			continue;
+		if (__atomic_load_n(&req->ch->tags[ref->tag].is_dead, __ATOMIC_ACQUIRE))
+			return ref;
+		first = first ? first : ref;
+	}
+	return first;
 }
 
-/* Its first missing one for the request; false: all are there. */
+/* A missing one, for the request; false: all are there. */
 static bool find_missing(struct cpu_request *req)
 {
 	const struct wic_ref *ref = missing(req);
@@ -350,11 +361,15 @@ static uint64_t *word_of(const struct cpu_request *req, uint64_t *want_out)
 	return wic_tree_tag_word(ch->push->lines, tag);
 }
 
-/* Until the word is there, or an old wait has to be warned of, or the deadline. */
+/*
+ * Until the word is there or the deadline, with a warning of an old wait.  Of a set: or for a
+ * moment, since the producer of another of its tags may be gone.
+ */
 static int wait_word(struct cpu_warp *w)
 {
 	struct cpu_request *req = &w->req;
 	uint64_t warn = req->since_ns + WIC_MS((uint64_t)w->sm->be->cfg.warn_after_ms), want;
+	uint64_t moment = req->ref_count > 1 ? wic_now_ns() + CPU_CANCEL_TICK_NS : WIC_FOREVER;
 	uint64_t *word = word_of(req, &want);
 	struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
 
@@ -362,10 +377,15 @@ static int wait_word(struct cpu_warp *w)
 		uint64_t now = wic_now_ns();
 		uint64_t until =
 			req->is_warned || req->deadline_ns < warn ? req->deadline_ns : warn;
-		int rc = wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, want,
-					until > now ? until - now : 0, 1);
+		bool is_moment = moment < until;
+		int rc;
 
+		until = is_moment ? moment : until;
+		rc = wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, want,
+				    until > now ? until - now : 0, 1);
 		req->epoch_seen = wic_t_load(word);
+		if (rc == -ETIMEDOUT && is_moment)
+			return 0;
 		if (rc != -ETIMEDOUT || until == req->deadline_ns)
 			return rc;
 		wic_cpu_waiters_warn(req);

@@ -74,6 +74,19 @@ static void producer_is_dropped(void)
 	close_quietly(w);
 }
 
+static size_t waiters_of(struct wic *w, struct wic_waiter *list, size_t max, size_t expected)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		TEST_EQ(wic_waiters(w, list, max, &count), 0);
+		if (count == expected)
+			break;
+		sleep_ms(1);
+	}
+	return count;
+}
+
 struct dead_args {
 	struct wic_handle h;
 	int rc[4]; /* a warp */
@@ -108,11 +121,11 @@ static void sets_of_dead_producers(void)
 
 	TEST_EQ(wic_producer_open(ch, 0, 16, 0, &p), 0);
 	launch(w, dead_sets_kernel, &a, 1, 4 * 32);
-	for (size_t count = 0; count < 4;)
-		TEST_EQ(wic_waiters(w, list, 4, &count), 0);
+	TEST_EQ(waiters_of(w, list, 4, 4), 4);
 	publish_as(p, 0, 1);
-	stage_and_publish(ch, 16, 1, BYTES);
 	wic_producer_close(p);
+	TEST_EQ(waiters_of(w, list, 4, 1), 1);
+	stage_and_publish(ch, 16, 1, BYTES);
 	TEST_EQ(wic_sync(w, TIMEOUT), 0);
 	TEST_EQ(a.rc[0], -EOWNERDEAD);
 	TEST_EQ(a.rc[1], -EOWNERDEAD);
@@ -335,19 +348,6 @@ static void cancel_in_a_signal_handler(void)
 }
 
 /* --- who waits --------------------------------------------------------------- */
-
-static size_t waiters_of(struct wic *w, struct wic_waiter *list, size_t max, size_t expected)
-{
-	size_t count = 0;
-
-	for (int i = 0; i < 2000; i++) {
-		TEST_EQ(wic_waiters(w, list, max, &count), 0);
-		if (count == expected)
-			break;
-		sleep_ms(1);
-	}
-	return count;
-}
 
 /* Eight producers, one silent: the list says which (NVIDIA/nccl#968). */
 static void listing_names_the_silent(void)
