@@ -147,6 +147,76 @@ static void close_fails_mprotect(void)
 	window_fails(WIC_MECHANISM_MPROTECT, false);
 }
 
+struct tree_args {
+	struct wic_handle pull, push;
+	uint32_t waits, io;
+};
+
+/* Warp 0 brings about the end; each of the others waits in the tree in another way. */
+static void tree_kernel(const void *arg)
+{
+	struct tree_args *a = (struct tree_args *)(uintptr_t)arg;
+	struct wic_ref refs[2] = { { .tag = 0, .epoch = 1 }, { .tag = 1, .epoch = 1 } };
+	uint32_t tag;
+	void *data;
+	int rc;
+
+	wic_atomic_add_u32(&a->waits, 1);
+	if (wic_warp_id() == 0)
+		rc = wic_request(&a->pull, NULL, 0, 1, WIC_FOREVER, &data);
+	else if (wic_warp_id() == 1)
+		rc = wic_wait(&a->push, NULL, 0, 1, WIC_FOREVER);
+	else if (wic_warp_id() == 2)
+		rc = wic_request(&a->push, NULL, 1, 1, TIMEOUT, &data);
+	else if (wic_warp_id() == 3)
+		rc = wic_request_all(&a->push, NULL, refs, 2, WIC_FOREVER);
+	else
+		rc = wic_next(&a->push, NULL, 0, 2, 1, WIC_FOREVER, &tag, &data);
+	wic_atomic_add_u32(&a->io, rc == -EIO);
+}
+
+/* A context that dies ends the waits of push mode too, and refuses what comes later. */
+static void death_is_seen_in_the_tree(void)
+{
+	struct wic_launch_desc l = WIC_LAUNCH_DESC_INIT;
+	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
+	struct wic_be *be = open_be(WIC_MECHANISM_AUTO);
+	struct wic_be_channel *pull, *push;
+	struct tree_args a = { .io = 0 };
+	struct window_ops ops;
+	void *buffer;
+
+	if (!be)
+		return;
+	ops = *be->devs[0].win.ops;
+	ops.open_page = refuse_page;
+	be->devs[0].win.ops = &ops;
+	d.tags = 2;
+	d.bytes_per_tag = 4096;
+	d.mode = WIC_MODE_PULL;
+	TEST_EQ(wic_be_cpu.channel_create(be, &d, 0, &pull), 0);
+	d.mode = WIC_MODE_PUSH;
+	TEST_EQ(wic_be_cpu.channel_create(be, &d, 1, &push), 0);
+	wic_be_cpu.channel_handle(pull, &a.pull);
+	wic_be_cpu.channel_handle(push, &a.push);
+	l.kernel = tree_kernel;
+	l.args = &a;
+	l.block_threads = 5 * 32;
+	TEST_EQ(wic_be_cpu.launch(be, &l), 0);
+	while (__atomic_load_n(&a.waits, __ATOMIC_RELAXED) < 5)
+		sched_yield();
+	usleep(20000);
+	TEST_EQ(wic_be_cpu.stage(pull, 0, 1, TIMEOUT, &buffer), 0);
+	TEST_EQ(wic_be_cpu.publish(pull, 0, 1, 1), 0);
+	TEST_EQ(wic_be_cpu.sync(be, WIC_BE_DEVICE_ALL, TIMEOUT), -EIO);
+	TEST_EQ(a.io, 5);
+	TEST_EQ(wic_be_cpu.stage(push, 0, 1, 0, &buffer), -EIO);
+	wic_be_cpu.channel_close(push);
+	wic_be_cpu.channel_destroy(push);
+	wic_be_cpu.channel_destroy(pull);
+	wic_be_cpu.close(be);
+}
+
 static void ring_wraps(void)
 {
 	struct cpu_ring r;
@@ -417,6 +487,7 @@ int main(int argc, char **argv)
 		TEST(open_fails_mprotect),
 		TEST(close_fails_uffd),
 		TEST(close_fails_mprotect),
+		TEST(death_is_seen_in_the_tree),
 		TEST(open_on_large_pages),
 		TEST(open_on_busy_machine),
 		TEST(stage_while_a_word_is_published),

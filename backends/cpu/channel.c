@@ -255,12 +255,14 @@ static int buffer_wait(struct wic_be_channel *ch, uint32_t tag, uint64_t timeout
 		}
 		now = wic_now_ns();
 		if (now >= deadline) {
-			rc = wic_fail(-ETIMEDOUT,
-				      ch->push ? "the page of tag %u was not released in time "
-						 "(published: %" PRIu64 ")"
-					       : "tag %u was not requested in time at epoch "
+			rc = ch->push ? wic_fail(-ETIMEDOUT,
+						 "tag %u was not released in time at epoch "
+						 "%" PRIu64 " (published: %" PRIu64 ")",
+						 tag, wic_cpu_push_unreleased(ch, tag), t->truth)
+				      : wic_fail(-ETIMEDOUT,
+						 "tag %u was not requested in time at epoch "
 						 "%" PRIu64,
-				      tag, t->truth);
+						 tag, t->truth);
 			break;
 		}
 		/* Nobody wakes for wic_cancel(): it is one store. */

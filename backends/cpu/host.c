@@ -235,14 +235,12 @@ static int describe(const struct cpu_request *req)
 static bool is_there(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch, const void **data_out)
 {
 	const void *data;
+	bool is_gone;
 
 	if (!data_out)
 		return cpu_channel_truth(ch, tag) >= epoch;
-	if (!ch->push)
-		data = wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
-	else
-		data = cpu_channel_truth(ch, tag) >= epoch ? wic_cpu_push_find(ch, tag, epoch)
-							   : NULL;
+	data = ch->push ? wic_cpu_push_find(ch, tag, epoch, &is_gone)
+			: wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
 	if (data)
 		*data_out = data;
 	return data;

@@ -208,12 +208,35 @@ static void *data_of(const struct wic_be_channel *ch, uint32_t tag, uint32_t pag
 	return ch->staging + (2 * (uint64_t)tag + page) * ch->stride;
 }
 
+static uint64_t owed_make(uint64_t epoch, uint32_t releases)
+{
+	return epoch << 32 | releases;
+}
+
+/* One release of @epoch is done; false: none is owed, which the tree would not find out. */
+static bool owed_take(struct cpu_push_page *page, uint64_t epoch)
+{
+	uint64_t owed = __atomic_load_n(&page->owed, __ATOMIC_RELAXED);
+
+	do {
+		if (owed >> 32 != (uint32_t)epoch || !(uint32_t)owed)
+			return false;
+	} while (!__atomic_compare_exchange_n(&page->owed, &owed, owed - 1, true, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
 bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag)
 {
 	uint32_t page = page_to_fill(ch, tag);
 
 	/* Pairs with the last reader's post: all have read. */
 	return wic_t_acquire(credit_of(ch, tag, page)) >= epoch_on(ch, tag, page);
+}
+
+uint64_t wic_cpu_push_unreleased(const struct wic_be_channel *ch, uint32_t tag)
+{
+	return epoch_on(ch, tag, page_to_fill(ch, tag));
 }
 
 void *wic_cpu_push_buffer(const struct wic_be_channel *ch, uint32_t tag)
@@ -225,9 +248,12 @@ void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoc
 {
 	struct cpu_push *p = ch->push;
 
-	if (ch->pages_per_tag)
-		__atomic_store_n(&p->pages[2 * tag + page_to_fill(ch, tag)].epoch, epoch,
-				 __ATOMIC_RELEASE);
+	if (ch->pages_per_tag) {
+		struct cpu_push_page *page = &p->pages[2 * tag + page_to_fill(ch, tag)];
+
+		__atomic_store_n(&page->owed, owed_make(epoch, ch->desc.readers), __ATOMIC_RELAXED);
+		__atomic_store_n(&page->epoch, epoch, __ATOMIC_RELEASE);
+	}
 	__atomic_store_n(&ch->tags[tag].truth, epoch, __ATOMIC_RELEASE);
 	if (is_raised_in_place(ch))
 		wic_tree_publish(p->lines, tag, epoch, 1);
@@ -248,10 +274,14 @@ static uint32_t page_of(const struct wic_be_channel *ch, uint32_t tag, uint64_t 
 	return page;
 }
 
-void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch,
+			bool *is_gone_out)
 {
-	uint32_t page = page_of(ch, tag, epoch);
+	/* Before the page is looked for: what is published is on one, or gone. */
+	bool is_published = cpu_channel_truth(ch, tag) >= epoch;
+	uint32_t page = is_published ? page_of(ch, tag, epoch) : 2;
 
+	*is_gone_out = is_published && page == 2;
 	return page < 2 ? data_of(ch, tag, page) : NULL;
 }
 
@@ -259,7 +289,7 @@ int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 {
 	uint32_t page = page_of(ch, tag, epoch);
 
-	if (page == 2)
+	if (page == 2 || !owed_take(&ch->push->pages[2 * tag + page], epoch))
 		return wic_fail(-EINVAL, "epoch %" PRIu64 " of tag %u is not held here", epoch,
 				tag);
 	if (wic_tree_release(&ch->push->pages[2 * tag + page].releases, ch->desc.readers,
@@ -275,26 +305,45 @@ uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag)
 	return a > b ? a : b;
 }
 
-/* ---- waiting ---------------------------------------------------------------------------- */
-
-bool wic_cpu_push_is_there(struct cpu_warp *w, const struct wic_be_channel *ch, uint32_t tag,
-			   uint64_t epoch)
+uint64_t wic_cpu_push_all_released(const struct wic_be_channel *ch, uint32_t tag)
 {
-	return !wic_tree_wait(&w->sm->lots[w->index / WIC_WARP_LANES], ch->push->lines,
-			      ch->desc.tags, tag, epoch, 0, 1);
+	uint64_t a = wic_t_acquire(credit_of(ch, tag, 0)), b = wic_t_acquire(credit_of(ch, tag, 1));
+
+	return a < b ? a : b;
 }
 
-/* The first of a set that is not there, for the request; false: all are. */
+/* ---- waiting ---------------------------------------------------------------------------- */
+
+/*
+ * One of a set that is not there, first of all one whose producer is gone: it ends the wait.  NULL:
+ * all are there, or there is no set.
+ */
+static const struct wic_ref *missing(const struct cpu_request *req)
+{
+	const struct wic_ref *first = NULL;
+
+	for (uint32_t i = 0; i < req->ref_count; i++) {
+		const struct wic_ref *ref = &req->refs[i];
+
+		if (cpu_channel_truth(req->ch, ref->tag) >= ref->epoch)
+			continue;
+		if (__atomic_load_n(&req->ch->tags[ref->tag].is_dead, __ATOMIC_ACQUIRE))
+			return ref;
+		first = first ? first : ref;
+	}
+	return first;
+}
+
+/* A missing one, for the request; false: all are there. */
 static bool find_missing(struct cpu_request *req)
 {
-	for (uint32_t i = 0; i < req->ref_count; i++) {
-		if (cpu_channel_truth(req->ch, req->refs[i].tag) >= req->refs[i].epoch)
-			continue;
-		req->missing_tag = req->refs[i].tag;
-		req->missing_epoch = req->refs[i].epoch;
-		return true;
-	}
-	return false;
+	const struct wic_ref *ref = missing(req);
+
+	if (!ref)
+		return false;
+	req->missing_tag = ref->tag;
+	req->missing_epoch = ref->epoch;
+	return true;
 }
 
 /* The word that a request waits for, and its value. */
@@ -304,22 +353,23 @@ static uint64_t *word_of(const struct cpu_request *req, uint64_t *want_out)
 	uint32_t tag = req->ref_count ? req->missing_tag : req->tag;
 
 	*want_out = req->ref_count ? req->missing_epoch : req->epoch;
-	if (req->for_credit) {
-		uint32_t page = page_to_fill(ch, tag);
-
-		*want_out = epoch_on(ch, tag, page);
-		return credit_of(ch, tag, page);
-	}
+	/* Where another producer of the tag has taken that page meanwhile, it is the other's. */
+	if (req->for_credit)
+		return credit_of(ch, tag, epoch_on(ch, tag, 0) != req->epoch);
 	if (tag == ch->desc.tags)
 		tag = lines_of(tag) * WIC_TREE_LINE_TAGS;
 	return wic_tree_tag_word(ch->push->lines, tag);
 }
 
-/* Until the word is there, or an old wait has to be warned of, or the deadline. */
+/*
+ * Until the word is there or the deadline, with a warning of an old wait.  Of a set: or for a
+ * moment, since the producer of another of its tags may be gone.
+ */
 static int wait_word(struct cpu_warp *w)
 {
 	struct cpu_request *req = &w->req;
 	uint64_t warn = req->since_ns + WIC_MS((uint64_t)w->sm->be->cfg.warn_after_ms), want;
+	uint64_t moment = req->ref_count > 1 ? wic_now_ns() + CPU_CANCEL_TICK_NS : WIC_FOREVER;
 	uint64_t *word = word_of(req, &want);
 	struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
 
@@ -327,14 +377,36 @@ static int wait_word(struct cpu_warp *w)
 		uint64_t now = wic_now_ns();
 		uint64_t until =
 			req->is_warned || req->deadline_ns < warn ? req->deadline_ns : warn;
-		int rc = wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, want,
-					until > now ? until - now : 0, 1);
+		bool is_moment = moment < until;
+		int rc;
 
+		until = is_moment ? moment : until;
+		rc = wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, want,
+				    until > now ? until - now : 0, 1);
 		req->epoch_seen = wic_t_load(word);
+		if (rc == -ETIMEDOUT && is_moment)
+			return 0;
 		if (rc != -ETIMEDOUT || until == req->deadline_ns)
 			return rc;
 		wic_cpu_waiters_warn(req);
 	}
+}
+
+/* One a wait: from now on it only waits for its turn. */
+static void note_wake(struct cpu_warp *w)
+{
+	if (!w->is_woken)
+		wic_cpu_sm_event(w->sm, w, WIC_EVENT_WAKE, w->req.tag, w->req.epoch);
+	w->is_woken = true;
+}
+
+void wic_cpu_push_arrived(struct cpu_warp *w)
+{
+	const struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
+
+	/* Neither the role of the watcher nor one tag of a set ends a wait. */
+	if (wic_t_lot_load(&lot->watcher) != w->index % WIC_WARP_LANES + 1 && !missing(&w->req))
+		note_wake(w);
 }
 
 static void set_in_tree(struct cpu_warp *w, bool is)
@@ -349,15 +421,18 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	struct cpu_request *req = &w->req;
 	int rc;
 
+	req->status = 0;
 	if (req->ref_count && !find_missing(req))
-		return 0;
+		return 0; /* published since the look */
 	cpu_count_add(w->sm->count.parks, 1);
+	w->is_woken = false;
 	wic_cpu_sm_event(w->sm, w, WIC_EVENT_PARK, req->tag, req->epoch);
 	set_in_tree(w, true);
 	do {
 		rc = wait_word(w);
 	} while (!rc && req->ref_count && find_missing(req));
 	set_in_tree(w, false);
+	note_wake(w); /* it watched, or ended by itself */
 	if (rc == -ECANCELED && cpu_be_is_dead(w->sm->be))
 		rc = -EIO;
 	if (rc == -ETIMEDOUT)

@@ -12,7 +12,8 @@
  *	device -> host		truth; threads wait by the engine, which sleeps, as in pull mode
  *
  * The truth of struct cpu_tag is stored too, before that of the tree: what checks publishes, and
- * what looks without waiting, is the same in both modes.
+ * what looks without waiting, is the same in both modes.  (The device's word may be behind it by a
+ * nap of the line's owner.)
  */
 #ifndef WIC_BACKENDS_CPU_PUSH_H
 #define WIC_BACKENDS_CPU_PUSH_H
@@ -37,6 +38,7 @@ struct wic_tree_line;
 struct cpu_push_page {
 	uint64_t epoch;    /* published on it; atomic, written before the truth */
 	uint64_t releases; /* of all epochs; atomic */
+	uint64_t owed;     /* low half of epoch, and releases that it still takes; atomic */
 };
 
 struct cpu_push {
@@ -73,21 +75,27 @@ void wic_cpu_push_end(struct wic_be_channel *ch, uint32_t tag_first, uint32_t ta
 /* Publishing side; the tag is entered. */
 bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag);
 void *wic_cpu_push_buffer(const struct wic_be_channel *ch, uint32_t tag);
+/* What that page waits for, and the epoch up to which all are released. */
+uint64_t wic_cpu_push_unreleased(const struct wic_be_channel *ch, uint32_t tag);
+uint64_t wic_cpu_push_all_released(const struct wic_be_channel *ch, uint32_t tag);
 void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
 /* Publishes of the channel so far. */
 uint64_t wic_cpu_push_count(const struct wic_be_channel *ch);
 /* Those who wait for any tag look again. */
 void wic_cpu_push_look_again(struct wic_be_channel *ch);
 
-/* Consuming side.  The data of a published epoch that not all readers have released; or NULL. */
-void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
+/*
+ * Consuming side.  The data of a published epoch that not all readers have released; or NULL, and
+ * gone where it was published.
+ */
+void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t epoch,
+			bool *is_gone_out);
 /* 0, or -EINVAL: it is not held. */
 int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch);
-/* The epoch released last, WIC_EPOCH_NONE: none. */
+/* The latest epoch that is released, WIC_EPOCH_NONE: none. */
 uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag);
-/* Warp context: one look. */
-bool wic_cpu_push_is_there(struct cpu_warp *w, const struct wic_be_channel *ch, uint32_t tag,
-			   uint64_t epoch);
+/* Another warp has arrived at its barrier. */
+void wic_cpu_push_arrived(struct cpu_warp *w);
 /* Warp context: wait for w->req, without describing a failure.  Returns its status. */
 int wic_cpu_push_park(struct cpu_warp *w);
 

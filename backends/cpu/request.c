@@ -61,9 +61,10 @@ int wic_cpu_request_check(const struct cpu_warp *w, const struct wic_handle *h, 
 }
 
 /* Is there anything else for the SM to do?  If not, a turn is nothing. */
-static bool sm_has_other_work(const struct cpu_sm *sm)
+static bool sm_has_other_work(struct cpu_sm *sm)
 {
-	return sm->run_count || sm->gather_count || sm->queued || !cpu_ring_is_empty(&sm->wakes);
+	return sm->run_count || sm->gather_count || sm->queued || !cpu_ring_is_empty(&sm->wakes) ||
+	       (sm->asleep && wic_cpu_sm_is_sleep_over(sm));
 }
 
 void wic_turn(void)
@@ -267,13 +268,17 @@ int wic_cpu_request_may_park(const struct wic_be_channel *ch, uint64_t timeout_n
 
 /* The data or the epoch is not there: park, unless it is too late or not wanted. */
 static int request(struct cpu_warp *w, struct wic_be_channel *ch, uint64_t timeout_ns,
-		   uint32_t pages)
+		   uint32_t pages, bool is_gone)
 {
 	int rc = wic_cpu_request_may_park(ch, timeout_ns, false);
 
 	if (rc)
 		return rc;
 	w->req.ch = ch;
+	if (is_gone) {
+		w->req.epoch_seen = cpu_channel_truth(ch, w->req.tag);
+		return describe_gone(w);
+	}
 	w->req.pages = pages;
 	w->req.for_credit = false;
 	w->req.deadline_ns = wic_deadline_ns(wic_now_ns(), timeout_ns);
@@ -305,12 +310,19 @@ static int resolve_next(const struct wic_handle *h, uint32_t tag, uint64_t *epoc
 	return 0;
 }
 
-/* Data that is on a page here. */
-static void *find_data(struct cpu_warp *w, struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
+/* Data that is on a page here; gone: known at once in push mode only. */
+static void *find_data(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch, bool *is_gone_out)
+{
+	*is_gone_out = false;
+	return ch->push ? wic_cpu_push_find(ch, tag, epoch, is_gone_out)
+			: wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
+}
+
+/* Releases in push mode go another way: they tell nothing of inline hits. */
+static void count_given(struct cpu_warp *w, const struct wic_be_channel *ch)
 {
 	if (!ch->push)
-		return wic_cpu_device_find_data(ch->dev, ch, tag, epoch);
-	return wic_cpu_push_is_there(w, ch, tag, epoch) ? wic_cpu_push_find(ch, tag, epoch) : NULL;
+		cpu_count_add(w->sm->count.given_slow, 1);
 }
 
 int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, uint64_t timeout_ns,
@@ -318,6 +330,7 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 {
 	struct cpu_warp *w = wic_cpu_request_self("wic_request");
 	struct wic_be_channel *ch;
+	bool is_gone;
 	void *data;
 	int rc;
 
@@ -333,20 +346,20 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 		return wic_fail(-EINVAL, data_out ? "a channel of signals has no data to request"
 						  : "nowhere to put the data's address");
 	cpu_count_add(w->sm->count.requests, 1);
-	data = find_data(w, ch, tag, epoch);
+	data = find_data(ch, tag, epoch, &is_gone);
 	if (data) {
 		cpu_count_add(w->sm->count.hits, 1);
-		cpu_count_add(w->sm->count.given_slow, 1);
+		count_given(w, ch);
 		*data_out = data;
 		return 0;
 	}
 	w->req.tag = tag;
 	w->req.epoch = epoch;
-	rc = request(w, ch, timeout_ns, ch->pages_per_tag);
+	rc = request(w, ch, timeout_ns, ch->pages_per_tag, is_gone);
 	if (rc)
 		return rc;
-	cpu_count_add(w->sm->count.given_slow, 1);
-	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch)
+	count_given(w, ch);
+	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch, &is_gone)
 			     : ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
 	return *data_out ? 0 : describe_gone(w);
 }
@@ -366,15 +379,13 @@ int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint
 		return rc;
 	ch = h->channel;
 	cpu_count_add(w->sm->count.requests, 1);
-	/* Pairs with the publisher's release. */
-	if (ch->push ? wic_cpu_push_is_there(w, ch, tag, epoch)
-		     : cpu_channel_truth(ch, tag) >= epoch) {
+	if (cpu_channel_truth(ch, tag) >= epoch) {
 		cpu_count_add(w->sm->count.hits, 1);
 		return 0;
 	}
 	w->req.tag = tag;
 	w->req.epoch = epoch;
-	return request(w, ch, timeout_ns, 0);
+	return request(w, ch, timeout_ns, 0, false);
 }
 
 int wic_release_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch)
@@ -417,13 +428,16 @@ int wic_release_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch)
 	return 0;
 }
 
-/* Park until the consumer's device has its copy of @epoch, the one published last. */
+/*
+ * Park until the consumer's device has its copy of the epoch published last; in push mode until
+ * the one before is released.
+ */
 static int wait_for_credit(struct cpu_warp *w, struct wic_be_channel *ch, uint32_t tag,
 			   uint64_t deadline_ns)
 {
 	w->req.ch = ch;
 	w->req.tag = tag;
-	w->req.epoch = __atomic_load_n(&ch->tags[tag].truth, __ATOMIC_RELAXED);
+	w->req.epoch = ch->push ? wic_cpu_push_unreleased(ch, tag) : cpu_channel_truth(ch, tag);
 	w->req.pages = 0;
 	w->req.for_credit = true;
 	w->req.ref_count = 0;
@@ -433,9 +447,10 @@ static int wait_for_credit(struct cpu_warp *w, struct wic_be_channel *ch, uint32
 	return wic_fail(w->req.status,
 			"block %u warp %u waited %" PRIu64
 			" us to stage tag %u of channel %u: epoch "
-			"%" PRIu64 " was not requested: %s",
+			"%" PRIu64 " was not %s: %s",
 			w->view.block_id, w->view.warp_id, (wic_now_ns() - w->req.since_ns) / 1000,
-			tag, ch->id, w->req.epoch, wic_strerror(w->req.status));
+			tag, ch->id, w->req.epoch, ch->push ? "released" : "requested",
+			wic_strerror(w->req.status));
 }
 
 int wic_cpu_request_check_produce(const struct cpu_warp *w, const struct wic_handle *h,

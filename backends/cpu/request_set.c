@@ -171,12 +171,30 @@ static int request_each(const struct wic_handle *h, struct wic_ref *refs, uint32
 	return 0;
 }
 
+/* All is published: its data, in one bounded round trip a tag. */
+static int request_pinned(struct cpu_warp *w, const struct wic_handle *h, struct wic_ref *refs,
+			  uint32_t count, uint64_t timeout_ns)
+{
+	struct wic_be_channel *ch = h->channel;
+	uint32_t pins[WIC_SET_MAX];
+	int rc = pin_set(w, ch, refs, count, pins, timeout_ns);
+
+	if (rc)
+		return rc;
+	/*
+	 * A deadline between two would leave pages with data that nobody holds, and others
+	 * waiting for them.
+	 */
+	rc = request_each(h, refs, count, ROUND_TRIP_NS);
+	unpin_set(w, ch, refs, count, pins);
+	return rc;
+}
+
 int wic_request_all(const struct wic_handle *h, struct wic_lot *lot, struct wic_ref *refs,
 		    uint32_t count, uint64_t timeout_ns)
 {
 	struct cpu_warp *w = wic_cpu_request_self("wic_request_all");
 	const struct wic_be_channel *ch;
-	uint32_t pins[WIC_SET_MAX];
 	uint64_t deadline;
 	bool was_open;
 	int rc;
@@ -196,17 +214,9 @@ int wic_request_all(const struct wic_handle *h, struct wic_lot *lot, struct wic_
 	/* Pages only once everything is there: a set that waits holds none. */
 	rc = wait_set(w, h->channel, refs, count, timeout_ns);
 	if (!rc && ch->push)
-		return request_each(h, refs, count, 0);
-	if (!rc)
-		rc = pin_set(w, h->channel, refs, count, pins, left_ns(deadline, timeout_ns));
-	if (!rc) {
-		/*
-		 * What is published comes in one bounded round trip a tag.  A deadline between two
-		 * would leave pages with data that nobody holds, and others waiting for them.
-		 */
 		rc = request_each(h, refs, count, ROUND_TRIP_NS);
-		unpin_set(w, h->channel, refs, count, pins);
-	}
+	else if (!rc)
+		rc = request_pinned(w, h, refs, count, left_ns(deadline, timeout_ns));
 	return rc == -EINVAL && was_open && cpu_channel_is_closed(ch)
 		       ? wic_fail(-ECANCELED, "the channel was closed meanwhile")
 		       : rc;

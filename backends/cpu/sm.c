@@ -152,8 +152,21 @@ void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier)
 	struct cpu_warp *w = &sm->warps[wic_cpu_push_warp_at(sm, barrier)];
 
 	/* Else it has not parked yet, or runs already since its time was up. */
-	if (w->state == CPU_WARP_ASLEEP && w->park_at == barrier)
+	if (w->state == CPU_WARP_ASLEEP && w->park_at == barrier) {
+		if (sm->events)
+			wic_cpu_push_arrived(w);
 		wake_sleeper(sm, w);
+	}
+}
+
+bool wic_cpu_sm_is_sleep_over(struct cpu_sm *sm)
+{
+	if (++sm->asleep_skipped < ASLEEP_ROUNDS)
+		return false;
+	if (wic_now_ns() >= sm->asleep_until_ns)
+		return true; /* the scheduler looks at once */
+	sm->asleep_skipped = 0;
+	return false;
 }
 
 /* Whose time is up.  True: some. */

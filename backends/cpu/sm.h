@@ -125,6 +125,7 @@ struct cpu_warp {
 	bool faulted;    /* it stands at a closed page */
 	bool touch_next; /* resumed to take the batch's fault */
 	bool in_tree;    /* waits in push mode, req says for what; guarded by the SM's tree_lock */
+	bool is_woken;   /* of such a wait: its WIC_EVENT_WAKE is recorded */
 	uint64_t sleep_until_ns; /* while ASLEEP */
 	uint64_t *park_at;       /* barrier of its lot, or NULL */
 };
@@ -140,7 +141,7 @@ struct cpu_sm_counters {
 	uint64_t released;       /* words published in the ring of releases */
 	uint64_t released_other; /* of these: ends of requests, and of channels of many readers */
 	uint64_t released_many;  /* releases on channels of many readers */
-	uint64_t given_slow;     /* data given out by the slow path */
+	uint64_t given_slow;     /* data given out by the slow path, in pull mode */
 	uint64_t timeouts;       /* requests that timed out before they had pages */
 	uint64_t parks;
 	uint64_t faults;
@@ -204,6 +205,8 @@ static inline struct cpu_warp *cpu_warp_self(struct cpu_sm *sm)
 /* Warp context: let others run until a time, or until wic_cpu_sm_wake_at() its park_at. */
 void wic_cpu_sm_sleep(struct cpu_warp *w, uint64_t until_ns);
 void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier);
+/* Warp context, some warp is asleep: does it want to run?  Looks at the clock now and then. */
+bool wic_cpu_sm_is_sleep_over(struct cpu_sm *sm);
 /* Warp context: back to the scheduler in this state; returns when resumed. */
 void wic_cpu_warp_yield(struct cpu_warp *w, enum cpu_warp_state state);
 /* Scheduler: append to the run queue. */

@@ -38,6 +38,8 @@ WIC_TREE_FN void wic_t_nap(uint32_t ns)
 	wic_cpu_sm_sleep(cpu_warp_self(sm), wic_now_ns() + ns);
 }
 
+#define WIC_T_TURN() wic_turn()
+
 WIC_TREE_FN void wic_t_arrive(uint64_t *barrier)
 {
 	__atomic_fetch_add(barrier, 1, __ATOMIC_RELEASE);

@@ -95,7 +95,7 @@ static struct wic_waiter to_waiter(const struct cpu_request *req, bool for_pages
 		w.epoch_seen = ch->push ? wic_cpu_push_count(ch)
 					: __atomic_load_n(&ch->publish_seq, __ATOMIC_ACQUIRE);
 	else if (req->for_credit && ch->push)
-		w.epoch_seen = wic_cpu_push_released(ch, req->tag);
+		w.epoch_seen = wic_cpu_push_all_released(ch, req->tag);
 	if (for_pages)
 		w.kind = WIC_WAITER_PAGES;
 	else if (req->for_credit)
@@ -161,7 +161,7 @@ static void warn(struct cpu_request *req, const struct wic_waiter *w)
 		[WIC_WAITER_DATA] = "epoch",
 		[WIC_WAITER_SET] = "a set with epoch",
 		[WIC_WAITER_ANY] = "any tag to claim, publish",
-		[WIC_WAITER_BUFFER] = "a buffer, once filled is epoch",
+		[WIC_WAITER_BUFFER] = "a buffer, free once its data is taken: epoch",
 		[WIC_WAITER_PAGES] = "free pages for epoch",
 	};
 	char who[64] = "a host thread";

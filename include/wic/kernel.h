@@ -396,12 +396,12 @@ static inline void *wic_dir_find_(const struct wic_handle *h, uint32_t tag, uint
  * @data_out: bytes_per_tag bytes, page-aligned, readable until the release.
  *
  * Data that is not there parks this warp; the SM runs others.  After 0 the
- * warp owes one wic_release().
+ * warp owes one wic_release().  In push mode what is published is there.
  *
  * Context: warp, outside lane loops, holding no lock (other warps run meanwhile).
  * Return: 0: the data is visible to every lane; -ETIMEDOUT; -ECANCELED: channel or
  * context closed meanwhile, or wic_cancel(); -EOWNERDEAD: the producer ended without publishing;
- * -EDEADLK: every warp of the device waits for pages that only they could give back;
+ * -EDEADLK: every warp of the device waits for pages that only they could give back (pull mode);
  * -EINVAL: bad argument, closed before, a channel of signals or of another device, or an
  * epoch that is gone (a later one is published, or its readers have released it); -EAGAIN: timeout
  * 0 and not there now; -EIO: context is dead.
@@ -484,7 +484,8 @@ int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least,
  * @epoch: see wic_request().
  *
  * The last of the channel's readers gives the pages back; nobody may read them
- * after its own release.
+ * after its own release.  Push mode does not know who requested: the first so many releases of
+ * a published epoch count.
  *
  * Context: warp, outside lane loops; does not park (it may take a turn when 4,096
  * releases are on their way).
@@ -534,12 +535,13 @@ int wic_wait_all(const struct wic_handle *h, struct wic_lot *lot, const struct w
  * @h: a handle of a channel with bytes_per_tag > 0.
  * @lot: NULL here; reserved for CUDA.
  * @refs: @count different tags with their epochs; their data is set on success.
- * @count: 1 to WIC_SET_MAX; together they need no more pages than half the pool.
+ * @count: 1 to WIC_SET_MAX; in pull mode together they need no more pages than half the pool.
  * @timeout_ns: from now, for all; 0: only what is on pages here; WIC_FOREVER.  Once all is
  * published and has its pages, the data comes in a round trip a tag, of up to 1 s each, also
  * where the deadline passes then.
  *
- * The pages of all are taken at once, or the warp waits in the queue for them and holds none.
+ * In pull mode the pages of all are taken at once, or the warp waits in the queue for them and
+ * holds none; in push mode the data is on its pages, without a round trip.
  * After 0 it owes one wic_release() for each; after an error for none, and a later try finds
  * all that was published.
  *
@@ -564,8 +566,8 @@ int wic_request_all(const struct wic_handle *h, struct wic_lot *lot, struct wic_
  * parked look again.  With data, the warp owes one wic_release() of the tag.  A tag whose
  * epoch is gone (it was filled and released before) counts as claimed.
  *
- * Timeout 0 does not wait for a publish, but what is ready has to be fetched: on a channel with
- * payload the warp may park for that round trip, some us, or up to 1 s
+ * Timeout 0 does not wait for a publish, but what is ready has to be fetched in pull mode: on a
+ * channel with payload the warp may park for that round trip, some us, or up to 1 s
  * where it has to wait for free pages.
  *
  * Context: warp, outside lane loops, holding no lock.

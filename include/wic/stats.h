@@ -41,6 +41,11 @@ struct wic;
  * @events_lost: events that the recorder's rings overwrote, or that did not fit into
  *	the array of wic_events_read().
  * @events: events that the recorder took, those lost later among them.
+ *
+ * A warp that waits in push mode is a park; each look at what is waited for, by the one warp that
+ * looks for 32 of its SM, is one of looks.  No Monitor, page or pool is between: faults, batches,
+ * fills, replays, checks, pool_waits and publishes count pull mode, and push channels to the host,
+ * whose threads wait by the Monitor.
  */
 struct wic_stats {
 	uint64_t size_bytes;
@@ -92,7 +97,7 @@ int wic_stats_get(struct wic *w, struct wic_stats *stats_out) WIC_MUST_CHECK;
 enum wic_event_kind {
 	WIC_EVENT_COMPUTE = 1, /* runs its kernel's own code */
 	WIC_EVENT_LOOK,        /* polls: a turn of the scheduler for each look */
-	WIC_EVENT_PARK,        /* stopped, takes no turns */
+	WIC_EVENT_PARK,        /* stopped, takes no turns (push: none but to look for others too) */
 	WIC_EVENT_WAKE,        /* made runnable, its turn has not come yet */
 	WIC_EVENT_DONE,        /* left the kernel */
 };

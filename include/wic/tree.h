@@ -72,6 +72,11 @@
 #include <wic/tree_threads.h>
 #endif
 
+/* Where a watcher goes on without a nap: other fibers of its thread run there. */
+#ifndef WIC_T_TURN
+#define WIC_T_TURN() ((void)0)
+#endif
+
 /*
  * Registers are the price of a wait, in each lane, so nvcc gets them in other words:
  * WIC_T_LOT is how functions hand a lot on, half a pointer in shared memory, and WIC_T_AT() the
@@ -764,8 +769,10 @@ WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
 		wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)); /* rule 6 */
 		return 1;
 	}
-	if (moved)
+	if (moved) {
+		WIC_T_TURN();
 		return 0;
+	}
 	nap = wic_tree_pause_(now - wic_t_lot_load64(WIC_T_AT(lot, since)));
 	if (nap > until - now)
 		nap = (uint32_t)(until - now);

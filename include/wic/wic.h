@@ -176,7 +176,8 @@ const char *wic_describe(const struct wic *w);
 enum wic_mode {
 	WIC_MODE_DEFAULT = 0, /* cpu: pull */
 	WIC_MODE_PULL,        /* the consumer requests, the engine fills pages */
-	WIC_MODE_PUSH,        /* the producer fills the consumer's memory */
+	/* The producer fills one of two pages a tag on the consumer's side: no pool, no fault. */
+	WIC_MODE_PUSH,
 };
 
 /*
@@ -191,12 +192,13 @@ enum wic_mode {
  * @mode: enum wic_mode.
  * @readers: releases an epoch of a tag needs before its pages are reused, 1 to
  *	65,535; 1 by default.  Each warp that requests it releases it: all 8 warps of 4
- *	blocks are 32 readers.
+ *	blocks are 32 readers.  In push mode an epoch is held from its publish on.
  * @producer: WIC_HOST or WIC_GPU(n), which stages and publishes.
  * @consumer: WIC_GPU(n) or WIC_HOST, which requests and releases; not both the host.
  * @tags: number of tags, 1 to 2^20.
  * @flags: 0, or WIC_CHANNEL_PAT where a device is the producer.
- * @bytes_per_tag: payload of a tag in bytes; 0: signals only (wic_wait()).
+ * @bytes_per_tag: payload of a tag in bytes; 0: signals only (wic_wait()).  In push mode too at
+ *	most what half the pool holds.
  */
 struct wic_channel_desc {
 	uint64_t size_bytes;
@@ -222,7 +224,7 @@ struct wic_channel_desc {
  *	or with its context.
  *
  * All memory that the channel needs is taken here: tags * bytes_per_tag for
- * staging, 64 bytes or so a tag beside it.
+ * staging, 64 bytes or so a tag beside it; in push mode twice the former, 200 or so beside it.
  *
  * Context: any thread outside a kernel; may block.
  * Return: 0; -EINVAL: not an open context, NULL or a field out of range; -E2BIG: bytes_per_tag
@@ -239,7 +241,7 @@ int wic_channel_create(struct wic *w, const struct wic_channel_desc *d,
  *
  * Warps waiting on it return -ECANCELED, so does a thread in wic_stage().  Pages
  * that warps hold stay theirs until they release them; until all readers have, their data
- * is still given to who requests it.
+ * is still given to who requests it (in push mode: whatever was published).
  *
  * Context: any thread outside a kernel; waits for the Monitor, some us.
  * Return: 0; -EINVAL: NULL, not a channel, or closed before.
@@ -274,8 +276,10 @@ struct wic_handle wic_channel_handle(const struct wic_channel *ch);
  * @buffer_out: bytes_per_tag bytes, 64-byte aligned, the caller's to write until
  *	it publishes.
  *
- * A tag has one buffer: the one for the next epoch is free once the consumer's
- * device has its copy of the last published one, which the first request for that makes.
+ * In pull mode a tag has one buffer: the one for the next epoch is free once the consumer's
+ * device has its copy of the last published one, which the first request for that makes.  In push
+ * mode it has two, in turn, from which the consumers read: the one for the next epoch is free
+ * once all readers of the last but one that was published have released it.
  *
  * Context: any host thread outside a kernel; blocks up to @timeout_ns.
  * Return: 0; -ETIMEDOUT; -ECANCELED: closed meanwhile, or wic_cancel(); -EIO: the context is
@@ -461,14 +465,14 @@ enum wic_waiter_kind {
 	WIC_WAITER_DATA = 0, /* an epoch of a tag */
 	WIC_WAITER_SET,      /* the rest of a set; @tag is one of it */
 	WIC_WAITER_ANY,      /* any tag to claim; @tag is the channel's number of tags */
-	WIC_WAITER_BUFFER,   /* a buffer to stage into: a fill of @epoch */
+	WIC_WAITER_BUFFER,   /* a buffer to stage into: a fill, push: all releases, of @epoch */
 	WIC_WAITER_PAGES,    /* free pages of its device */
 };
 
 /**
  * struct wic_waiter - One who waits.
  * @epoch: wanted; WIC_WAITER_ANY: a count of the channel's publishes.
- * @epoch_seen: published (WIC_WAITER_BUFFER: filled).
+ * @epoch_seen: published (WIC_WAITER_BUFFER: filled; push: up to this one all are released).
  * @age_ns: since it began.
  * @left_ns: until its deadline; WIC_FOREVER: it has none.
  * @channel: number of the channel in its context, as in error texts.

@@ -32,9 +32,6 @@ static void create_kind(struct bad_env *e)
 	d = desc();
 	d.flags = WIC_CHANNEL_PAT; /* whose producer is the host */
 	BAD_WANT(-EINVAL, wic_channel_create(e->w, &d, &e->out.ch));
-	d = desc();
-	d.mode = WIC_MODE_PUSH;
-	BAD_WANT(-ENOTSUP, wic_channel_create(e->w, &d, &e->out.ch));
 }
 
 static void create_range(struct bad_env *e)

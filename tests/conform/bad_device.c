@@ -202,7 +202,8 @@ static void all_sizes(struct bad_env *e)
 	for (uint32_t i = 0; i <= BAD_SET; i++)
 		refs[i] = (struct wic_ref){ .tag = i, .epoch = 1, .data = e };
 	refuse_all(e, &e->h, refs, 0, -EINVAL);
-	refuse_all(e, &e->h, refs, BAD_SET + 1, -E2BIG);
+	if (!e->is_push)
+		refuse_all(e, &e->h, refs, BAD_SET + 1, -E2BIG);
 	refuse_all(e, &e->h, refs, WIC_SET_MAX + 1, -E2BIG);
 	refuse_all(e, &e->h, refs, UINT32_MAX, -E2BIG);
 }

@@ -72,6 +72,7 @@ struct bad_env {
 	struct wic_handle h_none;
 	uint64_t serial;     /* an epoch greater than all before: ++ */
 	uint64_t data_epoch; /* see BAD_TAG */
+	bool is_push;        /* no pool: neither is too large for it, nor does a stage wait soon */
 	struct bad_outputs out;
 	/* The first cell's check that failed; a kernel cannot print. */
 	const char *failed;

@@ -141,6 +141,7 @@ static void use_twice(struct bad_env *e)
 	struct wic_channel *ch = bad_channel(e->w, 16, BAD_BYTES, false);
 	void *first = NULL, *second = NULL;
 	struct wic_producer *p = NULL;
+	uint64_t next = 2;
 
 	BAD_WANT(0, wic_producer_open(ch, 0, 16, 0, &p));
 	BAD_WANT(0, wic_producer_stage(p, 3, 1, BAD_WAIT, &first));
@@ -148,7 +149,12 @@ static void use_twice(struct bad_env *e)
 	BAD_WANT(true, first == second);
 	BAD_WANT(0, wic_producer_publish(p, 3, 1));
 	BAD_WANT(-EINVAL, wic_producer_publish(p, 3, 1));
-	BAD_WANT(-EAGAIN, wic_producer_stage(p, 3, 2, 0, &e->out.data));
+	if (e->is_push) {
+		BAD_WANT(0, wic_producer_stage(p, 3, next, BAD_WAIT, &second));
+		BAD_WANT(0, wic_producer_publish(p, 3, next++));
+		BAD_WANT(true, first != second);
+	}
+	BAD_WANT(-EAGAIN, wic_producer_stage(p, 3, next, 0, &e->out.data));
 	wic_channel_destroy(ch);
 }
 

@@ -61,11 +61,22 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* CONFORM_MODE=push runs the suite over channels of the other mode. */
+static inline bool is_push(void)
+{
+	const char *mode = getenv("CONFORM_MODE");
+
+	return mode && !strcmp(mode, "push");
+}
+
 static inline struct wic *open_with(struct wic_config cfg)
 {
 	struct wic *w = NULL;
 
 	cfg.log = count_lines;
+	/* Nothing comes from the pool, and what it costs to touch 64 MiB is most of a test. */
+	if (is_push() && !cfg.pool_pages)
+		cfg.pool_pages = 256;
 	log_lines = 0;
 	TEST_EQ(wic_open(&cfg, &w), 0);
 	return w;
@@ -82,14 +93,6 @@ static inline void close_quietly(struct wic *w)
 {
 	wic_close(w);
 	TEST_EQ(log_lines, 0);
-}
-
-/* CONFORM_MODE=push runs the suite over channels of the other mode. */
-static inline bool is_push(void)
-{
-	const char *mode = getenv("CONFORM_MODE");
-
-	return mode && !strcmp(mode, "push");
 }
 
 static inline struct wic_channel_desc channel_desc(void)
@@ -130,6 +133,26 @@ static inline void stage_and_publish(struct wic_channel *ch, uint32_t tag, uint6
 	for (uint64_t i = 0; i < bytes / 8; i++)
 		words[i] = word_of(tag, epoch, i);
 	TEST_EQ(wic_publish(ch, tag, epoch), 0);
+}
+
+/* Epochs of a tag that are published before anybody has to take the first. */
+static inline uint64_t stage_depth(void)
+{
+	return is_push() ? 2 : 1;
+}
+
+/* Stages and publishes as many from epoch 1 on; the next, which is returned, has to wait. */
+static inline uint64_t fill_buffers(struct wic_channel *ch, uint32_t tag, uint64_t bytes)
+{
+	for (uint64_t e = 1; e <= stage_depth(); e++)
+		stage_and_publish(ch, tag, e, bytes);
+	return stage_depth() + 1;
+}
+
+/* What only pull mode has, fills and faults and waits for pages: so many, none in push mode. */
+static inline uint64_t if_pull(uint64_t count)
+{
+	return is_push() ? 0 : count;
 }
 
 /* What most kernels here do: warp w of the grid takes tags w, w + n, ... of all epochs. */

@@ -304,23 +304,23 @@ static void close_while_threads_wait(void)
 	}
 }
 
-/* Nobody takes epoch 1, so the stage of epoch 2 waits: until its deadline, or the close. */
+/* Nobody takes epoch 1, so a stage waits in the end: until its deadline, or the close. */
 static void stage_in_a_kernel_ends(void)
 {
 	struct wic *w = open_devices(1);
 	struct wic_channel *ch = join(w, WIC_GPU(0), WIC_HOST, 3, BYTES, 1);
-	struct make_args a = make_args(ch, 2);
+	struct make_args a = make_args(ch, stage_depth() + 1);
 
 	a.timeout_ns = WIC_MS(20);
 	launch_on(w, 0, make_kernel, &a, 1, 96);
 	TEST_EQ(wic_sync(w, TIMEOUT), 0);
 	TEST_EQ(a.rc, -ETIMEDOUT);
-	TEST_EQ(a.made, 3);
+	TEST_EQ(a.made, 3 * stage_depth());
 
-	a = make_args(ch, 3);
+	a = make_args(ch, stage_depth() + 2);
 	a.timeout_ns = WIC_FOREVER;
 	a.rc = 0;
-	/* Epochs 1 are published: staging them again is refused, 2 and 3 wait. */
+	/* What is published is refused, the two after that wait. */
 	launch_on(w, 0, make_kernel, &a, 1, 96);
 	sleep_ms(30);
 	TEST_EQ(wic_sync(w, 0), -ETIMEDOUT);

@@ -95,6 +95,44 @@ static void context_that_floods(void)
 	close_quietly(noisy);
 }
 
+struct beside_args {
+	struct wic_handle h;
+	uint32_t turns; /* of the warp that does not wait; atomic */
+	int rc;
+};
+
+static void beside_kernel(const void *arg)
+{
+	struct beside_args *a = (struct beside_args *)(uintptr_t)arg;
+
+	if (wic_warp_id() == 0)
+		a->rc = wic_wait(&a->h, NULL, 1, 1, TIMEOUT);
+	while (wic_warp_id() == 1 && a->turns < 10000) {
+		wic_turn();
+		wic_atomic_add_u32(&a->turns, 1);
+	}
+}
+
+/* What floods is a tag beside the one that is waited for: others of that SM go on. */
+static void tag_beside_that_floods(void)
+{
+	struct wic *w = open_one_sm(0, 0);
+	struct wic_channel *ch = channel(w, 2, 0, 1);
+	struct beside_args a = { .h = wic_channel_handle(ch) };
+	struct flood flood = { .ch = ch, .count = 1 };
+	pthread_t thread;
+
+	TEST_EQ(pthread_create(&thread, NULL, publish_flood, &flood), 0);
+	launch(w, beside_kernel, &a, 1, 2 * 32);
+	wait_until(&a.turns, 10000);
+	__atomic_store_n(&flood.stop, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	TEST_EQ(wic_publish(ch, 1, 1), 0);
+	TEST_EQ(wic_sync(w, TIMEOUT), 0);
+	TEST_EQ(a.rc, 0);
+	close_quietly(w);
+}
+
 /* --- floods of requests ----------------------------------------------------------- */
 
 struct retry_args {
@@ -228,7 +266,7 @@ static void *stage_for_ever(void *arg)
 {
 	void *buffer;
 
-	return (void *)(intptr_t)wic_stage(arg, 0, 2, WIC_FOREVER, &buffer);
+	return (void *)(intptr_t)wic_stage(arg, 0, stage_depth() + 1, WIC_FOREVER, &buffer);
 }
 
 static void producer_that_stalls(void)
@@ -239,7 +277,7 @@ static void producer_that_stalls(void)
 	struct ping p;
 	void *rc;
 
-	stage_and_publish(full, 0, 1, BYTES);
+	(void)fill_buffers(full, 0, BYTES);
 	TEST_EQ(pthread_create(&thread, NULL, stage_for_ever, full), 0);
 	ping_start(&p, w);
 	ping_all(&p);
@@ -289,6 +327,7 @@ int main(int argc, char **argv)
 	static const struct test tests[] = {
 		TEST(channel_that_floods),
 		TEST(context_that_floods),
+		TEST(tag_beside_that_floods),
 		TEST(device_that_floods),
 		TEST(context_that_retries),
 		TEST(channel_that_stalls),

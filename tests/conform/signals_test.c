@@ -8,13 +8,19 @@
 
 #define BYTES 64
 
-/* One real fault, to show that faults are still taken. */
+/* One real fault, to show that faults are still taken: by pull mode, beside whatever the other. */
 static void fault_once(struct wic *w)
 {
-	struct wic_channel *ch = channel(w, 1, BYTES, 1);
-	struct take_args a = take_args(ch, 1, 1);
+	struct wic_channel_desc d = WIC_CHANNEL_DESC_INIT;
 	uint64_t before = stats_of(w).faults;
+	struct wic_channel *ch = NULL;
+	struct take_args a;
 
+	d.mode = WIC_MODE_PULL;
+	d.tags = 1;
+	d.bytes_per_tag = BYTES;
+	TEST_EQ(wic_channel_create(w, &d, &ch), 0);
+	a = take_args(ch, 1, 1);
 	launch(w, take_kernel, &a, 1, WIC_WARP_LANES);
 	sleep_ms(20);
 	stage_and_publish(ch, 0, 1, BYTES);
