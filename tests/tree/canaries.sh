@@ -166,8 +166,8 @@ unchanged() {
 }
 
 quick_ones() {
-	canary no-look-again random tree.h wic_tree_hand_over_ \
-		's/if \(!wic_t_lot_or\(WIC_T_AT\(lot, mask\), 0\) \|\|/if (1 ||/'
+	canary stray-arrive random tree.h wic_tree_park_ \
+		's/^(\t+)return 0;/\1return wic_t_arrive(WIC_T_AT(lot, warp[me].barrier)), 0;/'
 	canary id-not-compared random tree.h wic_tree_enter_ \
 		's/ \|\| wic_t_lot_load\(WIC_T_AT\(lot, watcher\)\) != me \+ 1\)/ || 1)/'
 	canary id-after-arrive random tree.h wic_tree_hand_over_ \
@@ -177,10 +177,10 @@ quick_ones() {
 
 # Of the model's list.
 tokens() {
+	canary no-look-again random tree.h wic_tree_hand_over_ \
+		's/if \(!wic_t_lot_or\(WIC_T_AT\(lot, mask\), 0\) \|\|/if (1 ||/'
 	canary role-without-look random tree.h wic_tree_enter_ \
 		's/if \(wic_t_lot_load\(WIC_T_AT\(lot, mask\)\) & bit\)/if (1)/'
-	canary stray-arrive random tree.h wic_tree_park_ \
-		's/^(\t+)return 0;/\1return wic_t_arrive(WIC_T_AT(lot, warp[me].barrier)), 0;/'
 	canary owes-no-park random tree.h wic_tree_park_ \
 		's/owed = 1;.*/return 0;/'
 	canary no-registration-again random tree.h wic_tree_wait_slow_ \
