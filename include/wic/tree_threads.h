@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Warps of tree.h as threads, on Linux: a parked one sleeps on a futex, at the low half of its
- * barrier.  Each thread says which warp it is, by wic_tree_thread_set(), before it waits.
+ * Warps of tree.h as threads, on Linux (-std=gnu17, or _GNU_SOURCE defined): a parked one sleeps on
+ * a futex, at the low half of its barrier.  Each thread says which warp it is, by
+ * wic_tree_thread_set(), before it waits.
  */
 #ifndef WIC_TREE_THREADS_H
 #define WIC_TREE_THREADS_H
