@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -156,7 +157,9 @@ static void slot_give(struct cpu_hosts *hosts, uint32_t slot)
 /* Sleep until one of @what came, or the deadline; true: it came. */
 static bool sleep_for(struct cpu_host_wait *wait, uint32_t what, uint64_t deadline_ns)
 {
-	struct cpu_hosts *hosts = &wait->req.ch->be->hosts;
+	struct wic_be *be = wait->req.ch->be;
+	struct cpu_hosts *hosts = &be->hosts;
+	uint64_t asleep_from = wic_now_ns() + 2 * be->park_ns;
 	uint32_t got;
 
 	while (!((got = got_of(wait)) & what)) {
@@ -164,6 +167,11 @@ static bool sleep_for(struct cpu_host_wait *wait, uint32_t what, uint64_t deadli
 
 		if (now >= deadline_ns)
 			return false;
+		/* For as long as a sleep costs; the Monitor may need this core. */
+		if (now < asleep_from) {
+			sched_yield();
+			continue;
+		}
 		wic_cpu_futex_wait(&hosts->words[wait->slot], got,
 				   deadline_ns == WIC_FOREVER ? UINT64_MAX : deadline_ns - now);
 	}
