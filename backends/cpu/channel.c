@@ -265,7 +265,7 @@ static int buffer_wait(struct wic_be_channel *ch, uint32_t tag, uint64_t timeout
 						 tag, t->truth);
 			break;
 		}
-		/* Nobody wakes for wic_cancel(): it is one store. */
+		/* Nobody wakes for wic_cancel(). */
 		wic_cpu_futex_wait(&ch->fill_seq, seq,
 				   deadline - now < CPU_CANCEL_TICK_NS ? deadline - now
 								       : CPU_CANCEL_TICK_NS);

@@ -70,11 +70,11 @@ void wic_cpu_push_end_all(struct cpu_push_control *c)
 
 struct wic_lot *wic_cpu_push_lots_create(uint32_t warps)
 {
-	uint32_t count = (warps + WIC_WARP_LANES - 1) / WIC_WARP_LANES;
+	uint32_t count = (warps + WIC_WARPS_MAX - 1) / WIC_WARPS_MAX;
 	struct wic_lot *lots = zeroed(CPU_LINE_BYTES, count * sizeof(*lots));
 
 	for (uint32_t i = 0; lots && i < count; i++)
-		wic_tree_lot_init(&lots[i], WIC_WARP_LANES);
+		wic_tree_lot_init(&lots[i], WIC_WARPS_MAX);
 	return lots;
 }
 
@@ -83,7 +83,7 @@ uint32_t wic_cpu_push_warp_at(const struct cpu_sm *sm, const uint64_t *barrier)
 	size_t at = (size_t)((const char *)barrier - (const char *)sm->lots);
 	size_t in_lot = at % sizeof(struct wic_lot) - offsetof(struct wic_lot, warp);
 
-	return (uint32_t)(at / sizeof(struct wic_lot) * WIC_WARP_LANES +
+	return (uint32_t)(at / sizeof(struct wic_lot) * WIC_WARPS_MAX +
 			  in_lot / sizeof(struct wic_lot_warp));
 }
 
@@ -307,9 +307,11 @@ uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag)
 
 uint64_t wic_cpu_push_all_released(const struct wic_be_channel *ch, uint32_t tag)
 {
-	uint64_t a = wic_t_acquire(credit_of(ch, tag, 0)), b = wic_t_acquire(credit_of(ch, tag, 1));
+	uint64_t released = wic_cpu_push_released(ch, tag);
+	uint64_t before = wic_cpu_push_unreleased(ch, tag);
 
-	return a < b ? a : b;
+	before -= before > 0;
+	return released < before ? released : before;
 }
 
 /* ---- waiting ---------------------------------------------------------------------------- */
@@ -365,13 +367,13 @@ static uint64_t *word_of(const struct cpu_request *req, uint64_t *want_out)
  * Until the word is there or the deadline, with a warning of an old wait.  Of a set: or for a
  * moment, since the producer of another of its tags may be gone.
  */
-static int wait_word(struct cpu_warp *w)
+static int wait_for_req(struct cpu_warp *w)
 {
 	struct cpu_request *req = &w->req;
 	uint64_t warn = req->since_ns + WIC_MS((uint64_t)w->sm->be->cfg.warn_after_ms), want;
 	uint64_t moment = req->ref_count > 1 ? wic_now_ns() + CPU_CANCEL_TICK_NS : WIC_FOREVER;
 	uint64_t *word = word_of(req, &want);
-	struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
+	struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARPS_MAX];
 
 	for (;;) {
 		uint64_t now = wic_now_ns();
@@ -402,10 +404,13 @@ static void note_wake(struct cpu_warp *w)
 
 void wic_cpu_push_arrived(struct cpu_warp *w)
 {
-	const struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARP_LANES];
+	const struct wic_lot *lot = &w->sm->lots[w->index / WIC_WARPS_MAX];
 
+	/* A wait for a word has no events. */
+	if (!w->in_tree)
+		return;
 	/* Neither the role of the watcher nor one tag of a set ends a wait. */
-	if (wic_t_lot_load(&lot->watcher) != w->index % WIC_WARP_LANES + 1 && !missing(&w->req))
+	if (wic_t_lot_load(&lot->watcher) != w->index % WIC_WARPS_MAX + 1 && !missing(&w->req))
 		note_wake(w);
 }
 
@@ -429,7 +434,7 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	wic_cpu_sm_event(w->sm, w, WIC_EVENT_PARK, req->tag, req->epoch);
 	set_in_tree(w, true);
 	do {
-		rc = wait_word(w);
+		rc = wait_for_req(w);
 	} while (!rc && req->ref_count && find_missing(req));
 	set_in_tree(w, false);
 	note_wake(w); /* it watched, or ended by itself */
@@ -460,6 +465,7 @@ int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least, 
 	(void)lot;
 	if (!w)
 		return -EINVAL;
+	w->req.since_ns = since; /* see wic_t_nap() */
 	if (!word || (uintptr_t)word % sizeof(*word))
 		return wic_fail(-EINVAL, word ? "the word is not aligned to 8 bytes" : "no word");
 	for (;;) {
@@ -467,7 +473,7 @@ int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least, 
 		uint64_t left =
 			deadline - now < CPU_CANCEL_TICK_NS ? deadline - now : CPU_CANCEL_TICK_NS;
 
-		rc = wic_tree_wait_word(&w->sm->lots[w->index / WIC_WARP_LANES], word, at_least,
+		rc = wic_tree_wait_word(&w->sm->lots[w->index / WIC_WARPS_MAX], word, at_least,
 					left, 1);
 		if (!rc)
 			return 0;

@@ -359,9 +359,12 @@ int wic_request_slow_(const struct wic_handle *h, uint32_t tag, uint64_t epoch, 
 	if (rc)
 		return rc;
 	count_given(w, ch);
-	*data_out = ch->push ? wic_cpu_push_find(ch, tag, epoch, &is_gone)
-			     : ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
-	return *data_out ? 0 : describe_gone(w);
+	data = ch->push ? wic_cpu_push_find(ch, tag, epoch, &is_gone)
+			: ch->dev->win.data + (size_t)w->req.run.first * WIC_PAGE_BYTES;
+	if (!data)
+		return describe_gone(w);
+	*data_out = data;
+	return 0;
 }
 
 int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint64_t epoch,

@@ -16,7 +16,7 @@
 
 WIC_TREE_FN uint32_t wic_t_warp(void)
 {
-	return cpu_warp_self(cpu_sm_self())->index % WIC_WARP_LANES;
+	return cpu_warp_self(cpu_sm_self())->index % WIC_WARPS_MAX;
 }
 
 /* Who owns lines of a device. */
@@ -33,9 +33,14 @@ WIC_TREE_FN uint64_t wic_t_now(void)
 WIC_TREE_FN void wic_t_nap(uint32_t ns)
 {
 	struct cpu_sm *sm = cpu_sm_self();
+	struct cpu_warp *w = cpu_warp_self(sm);
+	uint64_t now = wic_now_ns(), pause = (now - w->req.since_ns) / 20;
 
+	/* A wait that is cut into moments gets on with its naps. */
+	if (pause > WIC_T_NAP_NS_MAX)
+		pause = WIC_T_NAP_NS_MAX;
 	cpu_count_add(sm->count.looks, 1);
-	wic_cpu_sm_sleep(cpu_warp_self(sm), wic_now_ns() + ns);
+	wic_cpu_sm_sleep(w, now + (pause > ns ? pause : ns));
 }
 
 #define WIC_T_TURN() wic_turn()

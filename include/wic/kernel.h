@@ -467,8 +467,8 @@ int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint
  *
  * Needs no channel.  What the writer wrote before it stored the value with release order is
  * visible after 0.  One warp of up to 32 of the SM that wait looks for all; the others park.
- * wic_cancel() and the end of the context end it, within some 20 ms; wic_waiters() does not list
- *it.
+ * wic_cancel() and the end of the context end it, within some 20 ms.  It is not among
+ * wic_waiters(), nor in the recorder.
  *
  * Context: warp, outside lane loops, holding no lock.
  * Return: 0; -ETIMEDOUT; -EAGAIN: timeout 0 and less; -ECANCELED; -EIO: the context is dead;

@@ -3,9 +3,10 @@
  * The interrupt tree: the device half of push mode.
  *
  * Poll levels, not edges; one reader a line.  The truth is a word in host memory that only
- * grows.  At most one warp of a device reads a given line of 16 such words; it raises copies in
- * device memory; the others look at the copies, and of a block all but one park.  There is no
- * ring and no log: a wake-up may be late, never lost.
+ * grows.  At most one warp of a device looks at a given line of 16 such words again and again
+ *(others read a word of it once, before an error); it raises copies in device memory; the others
+ *look at the copies, and of a block all but one park.  There is no ring and no log: a wake-up may
+ *be late, never lost.
  *
  *	host memory    truth[16] ----------------- control: cancel, ends
  *	                  |  read by the line's owner only         |
@@ -49,8 +50,8 @@
  * One source for nvcc and C compilers.  What differs is in primitives that carry order and scope:
  * tree_cuda.h; tree_gcc.h with tree_threads.h, or with whatever WIC_TREE_PRIMITIVES names.
  * All lanes of @m, the live ones of a converged warp, call each function together, with the same
- * arguments, and get the same result.  docs/memory-order.md has a row a word; tests/model proves
- * the rules.
+ * arguments, and get the same result.  docs/memory-order.md has a row a word; tests/model checks
+ * the rules, tests/tree this code.
  *
  * A build that only needs wic_tree_wait_word() defines WIC_TREE_PLAIN_ONLY: no lines, fewer
  * registers.  wic_tree_next() and its queues are there where WIC_TREE_NEXT is defined: they cost
@@ -63,6 +64,8 @@
 #include <stdint.h>
 
 #include <wic/abi.h>
+
+#define WIC_WARPS_MAX 32u /* of a block that shares a lot */
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #include <wic/tree_cuda.h>
@@ -99,7 +102,6 @@
 #define WIC_TREE_PENDING 1 /* none of them yet */
 #define WIC_TREE_WATCHES 2 /* and the role is this warp's */
 
-#define WIC_WARPS_MAX 32u /* of a block that shares a lot */
 #define WIC_TREE_LINE_TAGS 16u
 
 /* Words of the control line. */
@@ -114,7 +116,7 @@
 
 /* Low bits of a word's address in a slot. */
 #define WIC_TREE_PLAIN 1u /* a word of the user's: no line, no control */
-#define WIC_TREE_SYS 2u   /* written from outside the device */
+#define WIC_TREE_SYS 2u   /* written from outside the device: wic_tree_wait_peer() */
 #define WIC_TREE_BITS 7u
 
 /*
@@ -224,11 +226,9 @@ WIC_TREE_FN uint32_t wic_tree_acquire_(uint64_t word, uint64_t want)
 
 #ifndef WIC_TREE_PLAIN_ONLY
 
-/* Raises a copy from host memory where that grew; 1: it did. */
-WIC_TREE_FN uint32_t wic_tree_copy_(uint64_t *copy, const uint64_t *from)
+/* Raises a copy to what host memory says, where that grew; 1: it did. */
+WIC_TREE_FN uint32_t wic_tree_raise_(uint64_t *copy, uint64_t truth)
 {
-	uint64_t truth = wic_t_load_truth(from);
-
 	if (truth <= wic_t_load(copy))
 		return 0;
 	/* What was written before the truth is visible to who acquires the copy. */
@@ -239,7 +239,7 @@ WIC_TREE_FN uint32_t wic_tree_copy_(uint64_t *copy, const uint64_t *from)
 
 WIC_TREE_FN uint32_t wic_tree_copy_word_(struct wic_tree_line *line, uint32_t i)
 {
-	return wic_tree_copy_(&line->word[i], &line->truth[i]);
+	return wic_tree_raise_(&line->word[i], wic_t_load_truth(&line->truth[i]));
 }
 
 #ifdef WIC_TREE_NEXT
@@ -310,9 +310,9 @@ WIC_TREE_FN uint32_t wic_tree_drain_(struct wic_tree_line *queue)
 			head++;
 			continue;
 		}
-		wic_t_fence_truth();
 		if (!wic_tree_slot_is_free_(value, lap))
 			break; /* full: its last tag is not taken yet */
+		wic_t_fence_truth();
 		if (!wic_t_swap(slot, value, lap | (put & WIC_TREE_WHAT)))
 			continue;
 		head++;
@@ -355,8 +355,9 @@ WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
 
 /*
  * What ends waits at @line without data: 0, WIC_TREE_CLOSED, WIC_TREE_DIED, WIC_TREE_CANCELLED.
+ * @is_waiter: it goes by what it sees; a watcher only wakes for it.
  */
-WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
+WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line, uint32_t is_waiter)
 {
 	struct wic_tree_line *control = line->control;
 	uint64_t ends = wic_t_load(&control->word[WIC_TREE_ENDS]), end;
@@ -364,7 +365,7 @@ WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
 	if (ends != wic_t_load(&line->end_seen)) {
 		/* Pairs with the owner's raise: the ends that were counted are visible. */
 		ends = wic_t_acquire(&control->word[WIC_TREE_ENDS]);
-		end = wic_t_load_truth(line->end_truth);
+		end = wic_t_load_truth_once(line->end_truth);
 		/* It may be newer than the count; what was published before it is visible. */
 		wic_t_fence_truth();
 		wic_t_raise(&line->end, end);
@@ -373,24 +374,31 @@ WIC_TREE_FN uint32_t wic_tree_end_(struct wic_tree_line *line)
 	/* Relaxed each turn, as acquire would empty the L1 cache each turn. */
 	if (wic_t_load(&line->end))
 		return (uint32_t)wic_t_acquire(&line->end);
+	if (!(wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1))
+		return 0;
 	/* The copy may be older than a wait that began after it was cleared: the truth decides. */
-	control = line->control;
-	if (wic_t_load(&control->word[WIC_TREE_CANCEL]) & 1) {
-		wic_tree_copy_word_(control, WIC_TREE_CANCEL);
-		if (wic_t_load_truth(&line->control->truth[WIC_TREE_CANCEL]) & 1)
-			return WIC_TREE_CANCELLED;
+	if (is_waiter) {
+		uint64_t truth = wic_t_load_truth_once(&control->truth[WIC_TREE_CANCEL]);
+
+		wic_tree_raise_(&control->word[WIC_TREE_CANCEL], truth);
+		if (!(truth & 1))
+			return 0;
 	}
-	return 0;
+	return WIC_TREE_CANCELLED;
 }
 
-/* A line of @word's that has ended is not published to any more: the truth is final. */
+/*
+ * Before an error the truth is read once, whoever owns the line: for what was published while
+ * nobody waited, or right before the end.
+ */
 WIC_TREE_FN void wic_tree_last_(uint64_t word)
 {
 	const uint64_t *truth = wic_tree_line_(word)->truth;
 
 	if (truth)
-		wic_tree_copy_(wic_tree_word_(word),
-			       &truth[(uint32_t)word / 8 % WIC_TREE_LINE_TAGS]);
+		wic_tree_raise_(
+			wic_tree_word_(word),
+			wic_t_load_truth_once(&truth[(uint32_t)word / 8 % WIC_TREE_LINE_TAGS]));
 }
 
 WIC_TREE_FN int wic_tree_error_(uint32_t end)
@@ -399,7 +407,8 @@ WIC_TREE_FN int wic_tree_error_(uint32_t end)
 }
 
 /* 0, an error that ends the wait, or WIC_TREE_PENDING.  Without a lot: volatile, as its poller. */
-WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want)
+WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want,
+				uint32_t is_waiter)
 {
 	uint32_t end;
 
@@ -407,16 +416,14 @@ WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile ui
 		return 0;
 	if (*word & WIC_TREE_PLAIN)
 		return WIC_TREE_PENDING;
-	end = wic_tree_end_(wic_tree_line_(*word));
+	end = wic_tree_end_(wic_tree_line_(*word), is_waiter);
 	if (!end)
 		return WIC_TREE_PENDING;
-	if (end != WIC_TREE_CANCELLED) {
-		wic_tree_last_(*word);
-		if (wic_tree_acquire_(*word, *want))
-			return 0;
-		if (wic_tree_is_put_(wic_tree_line_(*word)->reader))
-			return WIC_TREE_PENDING;
-	}
+	wic_tree_last_(*word);
+	if (wic_tree_acquire_(*word, *want))
+		return 0;
+	if (end != WIC_TREE_CANCELLED && wic_tree_is_put_(wic_tree_line_(*word)->reader))
+		return WIC_TREE_PENDING;
 	return wic_tree_error_(end);
 }
 
@@ -424,7 +431,7 @@ WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile ui
  * The same of place @i.  Word and want are loaded again rather than kept; where its warp has begun
  * another wait meanwhile, it is woken for nothing at the worst.
  */
-WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
+WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i, uint32_t is_waiter)
 {
 	uint64_t word;
 	uint32_t end;
@@ -435,21 +442,20 @@ WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
 	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
 	if (word & WIC_TREE_PLAIN)
 		return WIC_TREE_PENDING;
-	end = wic_tree_end_(wic_tree_line_(word));
+	end = wic_tree_end_(wic_tree_line_(word), is_waiter);
 	if (!end)
 		return WIC_TREE_PENDING;
-	if (end != WIC_TREE_CANCELLED) {
-		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
-		/* Of another wait by now: then its line has an owner to read it. */
-		if (word & WIC_TREE_PLAIN || !wic_t_load(&wic_tree_line_(word)->end))
-			return WIC_TREE_PENDING;
-		wic_tree_last_(word);
-		if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
-				      wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
-			return 0;
-		if (wic_tree_is_put_(wic_tree_line_(word)->reader))
-			return WIC_TREE_PENDING;
-	}
+	word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+	/* Of another wait by now: its line may not have ended. */
+	if (word & WIC_TREE_PLAIN ||
+	    (end != WIC_TREE_CANCELLED && !wic_t_load(&wic_tree_line_(word)->end)))
+		return WIC_TREE_PENDING;
+	wic_tree_last_(word);
+	if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+			      wic_t_lot_load64(WIC_T_AT(lot, warp[i].want))))
+		return 0;
+	if (end != WIC_TREE_CANCELLED && wic_tree_is_put_(wic_tree_line_(word)->reader))
+		return WIC_TREE_PENDING;
 	return wic_tree_error_(end);
 }
 
@@ -468,30 +474,25 @@ WIC_TREE_FN void wic_tree_free_(uint64_t line)
 }
 
 /* What the owner of a line would do, once, by who does not stay. */
-WIC_TREE_FN void wic_tree_read_line_once_(struct wic_tree_line *line, uint32_t first,
-					  uint32_t count)
+WIC_TREE_FN void wic_tree_read_line_once_(struct wic_tree_line *line, uint32_t words)
 {
 	if (!line || !wic_tree_own_(line))
 		return;
-	for (uint32_t i = first; i < first + count; i++)
+	for (uint32_t i = 0; i < words; i++)
 		wic_tree_read_(line, i);
 	wic_t_give(&line->owner);
 }
 
-/*
- * Before an error: what was published, cancelled or ended while nobody waited, and so nobody read
- * it.  One lane.
- */
+/* Past the deadline: what came while nobody waited, and so nobody read it.  One lane. */
 WIC_TREE_FN void wic_tree_read_once_(uint64_t word)
 {
-	struct wic_tree_line *line = wic_tree_line_(word), *reader;
-
 	if (word & WIC_TREE_PLAIN)
 		return;
-	wic_tree_read_line_once_(line->control, 0, WIC_TREE_CONTROL_WORDS);
-	reader = line->reader;
-	wic_tree_read_line_once_(reader,
-				 reader == line ? (uint32_t)word / 8 % WIC_TREE_LINE_TAGS : 0, 1);
+	wic_tree_read_line_once_(wic_tree_line_(word)->control, WIC_TREE_CONTROL_WORDS);
+	if (wic_tree_line_(word)->truth)
+		wic_tree_last_(word);
+	else
+		wic_tree_read_line_once_(wic_tree_line_(word)->reader, 1);
 }
 
 /* The line of place @i, which is @wanted: who waits there waits on.  Owned if nobody else does. */
@@ -548,15 +549,20 @@ WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 	uint32_t turn = (uint32_t)wic_t_lot_load64(WIC_T_AT(lot, turns));
 	uint32_t first = turn % wic_t_lot_load(WIC_T_AT(lot, warps));
 	uint32_t above = mask & ~((1u << first) - 1), grown = 0, i;
-	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, control)), word = 0;
+	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, control));
 	struct wic_tree_line *control = NULL;
 
-	if (mask) {
+	/* Words of the user's have none. */
+	while (mask && !control) {
+		uint64_t word;
+
 		i = wic_t_ffs(above ? above : mask);
+		above &= ~(1u << i);
+		mask &= ~(1u << i);
 		word = wic_t_lot_load64(WIC_T_AT(lot, warp[i].word));
+		if (!(word & WIC_TREE_PLAIN))
+			control = wic_tree_line_(word)->control;
 	}
-	if (word && !(word & WIC_TREE_PLAIN))
-		control = wic_tree_line_(word)->control;
 	if (owned != (uint64_t)(uintptr_t)control) {
 		wic_tree_free_(owned);
 		owned = 0;
@@ -623,13 +629,16 @@ WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, 
 
 #else /* WIC_TREE_PLAIN_ONLY */
 
-WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want)
+WIC_TREE_FN int wic_tree_state_(const volatile uint64_t *word, const volatile uint64_t *want,
+				uint32_t is_waiter)
 {
+	(void)is_waiter;
 	return wic_tree_is_there_(*word, *want) ? 0 : WIC_TREE_PENDING;
 }
 
-WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i)
+WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i, uint32_t is_waiter)
 {
+	(void)is_waiter;
 	return wic_tree_is_there_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
 				  wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)))
 		       ? 0
@@ -694,6 +703,8 @@ WIC_TREE_FN void wic_tree_wake_(WIC_T_LOT lot, uint32_t m, uint32_t ready)
 		taken &= ~(1u << wic_tree_me_(lot));
 	}
 	taken = wic_t_get(m, taken);
+	/* Who is woken finds its bit cleared, whichever lane arrives. */
+	wic_t_sync(m);
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
 		if (taken >> i & 1)
 			wic_t_arrive(WIC_T_AT(lot, warp[i].barrier));
@@ -711,7 +722,7 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
 		uint32_t wanted = mask >> i & 1;
 
-		if (wanted && wic_tree_state_of_(lot, i) != WIC_TREE_PENDING) {
+		if (wanted && wic_tree_state_of_(lot, i, 0) != WIC_TREE_PENDING) {
 			ready |= 1u << i;
 			wanted = 0;
 		}
@@ -722,7 +733,8 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 		wic_tree_wake_(lot, m, ready);
 	WIC_T_ONE(m)
 		moved = wic_tree_control_(lot, mask) | ready;
-	return wic_t_get(m, moved) | wic_tree_read_lines_(lot, m);
+	moved = wic_t_get(m, moved);
+	return moved | wic_tree_read_lines_(lot, m);
 }
 
 /* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
@@ -755,11 +767,22 @@ WIC_TREE_FN uint32_t wic_tree_pause_(uint64_t waited_ns)
 	return waited_ns < 20 * WIC_T_NAP_NS_MAX ? (uint32_t)waited_ns / 20 : WIC_T_NAP_NS_MAX;
 }
 
+/* The same, from @since on, but not past the deadline. */
+WIC_TREE_FN uint32_t wic_tree_pause_until_(uint64_t since, uint64_t until)
+{
+	uint64_t now = wic_t_now();
+	uint32_t nap = wic_tree_pause_(now - since);
+
+	if (now >= until)
+		return 0;
+	return nap < until - now ? nap : (uint32_t)(until - now);
+}
+
 /* The end of a turn: a nap, or 1: this warp's own bit is gone or its deadline passed.  One lane. */
 WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
 {
 	uint64_t now = wic_t_now(), until;
-	uint32_t me = wic_tree_me_(lot), nap;
+	uint32_t me = wic_tree_me_(lot);
 
 	wic_t_lot_store64(WIC_T_AT(lot, turns), wic_t_lot_load64(WIC_T_AT(lot, turns)) + 1);
 	if (!(wic_t_lot_load(WIC_T_AT(lot, mask)) >> me & 1))
@@ -773,10 +796,7 @@ WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
 		WIC_T_TURN();
 		return 0;
 	}
-	nap = wic_tree_pause_(now - wic_t_lot_load64(WIC_T_AT(lot, since)));
-	if (nap > until - now)
-		nap = (uint32_t)(until - now);
-	wic_t_nap(nap);
+	wic_t_nap(wic_tree_pause_until_(wic_t_lot_load64(WIC_T_AT(lot, since)), until));
 	return 0;
 }
 
@@ -855,11 +875,11 @@ WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 {
 	uint32_t late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
-	int rc = wic_tree_state_of_(lot, me);
+	int rc = wic_tree_state_of_(lot, me, 1);
 
-	if (rc < 0 || (rc == WIC_TREE_PENDING && late)) {
+	if (rc == WIC_TREE_PENDING && late) {
 		wic_tree_read_once_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)));
-		rc = wic_tree_state_of_(lot, me);
+		rc = wic_tree_state_of_(lot, me, 1);
 	}
 	if (!rc)
 		(void)wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
@@ -915,10 +935,10 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 		WIC_T_ONE(m) {
 			uint32_t late = wic_t_now() >= until;
 
-			rc = wic_tree_state_(&at, &at_least);
-			if (rc < 0 || (rc == WIC_TREE_PENDING && late)) {
+			rc = wic_tree_state_(&at, &at_least, 1);
+			if (rc == WIC_TREE_PENDING && late) {
 				wic_tree_read_once_(at);
-				rc = wic_tree_state_(&at, &at_least);
+				rc = wic_tree_state_(&at, &at_least, 1);
 			}
 			if (!rc)
 				(void)wic_tree_acquire_(at, at_least);
@@ -930,7 +950,7 @@ WIC_TREE_SLOW int wic_tree_poll_slow_(uint64_t word, uint64_t want, uint64_t tim
 			break;
 		owned = wic_tree_poll_lines_(&at, m, owned);
 		WIC_T_ONE(m)
-			wic_t_nap(wic_tree_pause_(wic_t_now() - since));
+			wic_t_nap(wic_tree_pause_until_(since, until));
 	}
 	wic_tree_poll_free_(&at, m, owned);
 	wic_t_sync(m);
@@ -954,8 +974,8 @@ WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want
 /**
  * wic_tree_wait_word() - Wait until a word of the user's is at least a value.
  * @lot: the block's lot; NULL: this warp looks by itself.
- * @word: 8 bytes, aligned, in memory of this device that may be read while the kernel runs;
- *	anybody may write it.
+ * @word: 8 bytes, aligned, in global memory of this device that may be read while the kernel
+ *	runs; anybody may write it.  It should only grow: what is acquired is what it holds then.
  * @at_least: unsigned.
  * @timeout_ns: from now; 0: look once; WIC_FOREVER.
  * @m: live lanes.
@@ -1028,6 +1048,35 @@ WIC_TREE_FN int wic_tree_wait(struct wic_lot *lot, struct wic_tree_line *lines, 
 	if (epoch - 1 >= WIC_EPOCH_LAST)
 		return WIC_TREE_EINVAL;
 	return wic_tree_wait_(lot, (uint64_t)(uintptr_t)word, epoch, timeout_ns, m);
+}
+
+/**
+ * wic_tree_wait_peer() - wic_tree_wait() for tags that another device raises.
+ * @lot: see wic_tree_wait().
+ * @lines: of the channel on this device, whose truth is NULL: the peer stores to their words, by
+ *	wic_tree_publish_sys(), or a copy engine does.
+ * @tags: see wic_tree_wait().
+ * @tag: see wic_tree_wait().
+ * @epoch: see wic_tree_wait().
+ * @timeout_ns: see wic_tree_wait().
+ * @m: live lanes.
+ *
+ * Context: warp, converged, outside lane loops.
+ * Return: as wic_tree_wait().
+ */
+WIC_TREE_FN int wic_tree_wait_peer(struct wic_lot *lot, struct wic_tree_line *lines, uint32_t tags,
+				   uint32_t tag, uint64_t epoch, uint64_t timeout_ns, uint32_t m)
+{
+	uint64_t word;
+
+	if (!lines || tag >= tags || epoch - 1 >= WIC_EPOCH_LAST || !m)
+		return WIC_TREE_EINVAL;
+	word = (uint64_t)(uintptr_t)wic_tree_tag_word(lines, tag) | WIC_TREE_SYS;
+	if (wic_t_all(m, wic_tree_is_there_(word, epoch))) {
+		(void)wic_tree_acquire_(word, epoch);
+		return 0;
+	}
+	return wic_tree_wait_(lot, word, epoch, timeout_ns, m);
 }
 
 /* ---- publishing on the device, release and credits -------------------------------------- */
@@ -1176,6 +1225,8 @@ WIC_TREE_FN int wic_tree_next(struct wic_lot *lot, struct wic_tree_line *queue, 
 		rc = wic_tree_claim_(queue, number, rc, &tag);
 	rc = (int)wic_t_get(m, (uint32_t)rc);
 	tag = wic_t_get(m, tag);
+	/* The leader may have acquired alone. */
+	wic_t_sync(m);
 	if (!rc)
 		*tag_out = tag;
 	return rc;

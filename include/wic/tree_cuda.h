@@ -77,6 +77,12 @@ WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 	return wic_t_load_sys(p);
 }
 
+/* The same, once, by who does not own the line. */
+WIC_TREE_FN uint64_t wic_t_load_truth_once(const uint64_t *p)
+{
+	return wic_t_load_sys(p);
+}
+
 WIC_TREE_FN void wic_t_fence_truth(void)
 {
 	asm volatile("fence.acq_rel.sys;" ::: "memory");

@@ -58,6 +58,13 @@ WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 }
 
+/* The same, once, by who does not own the line. */
+WIC_TREE_FN uint64_t wic_t_load_truth_once(const uint64_t *p)
+{
+	WIC_T_STEP();
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
 WIC_TREE_FN void wic_t_fence_truth(void)
 {
 }

@@ -448,7 +448,7 @@ int wic_host_release(struct wic_channel *ch, uint32_t tag, uint64_t epoch) WIC_M
  * within some 20 ms.
  *
  * Context: any thread, also from a kernel, any signal handler, also one of SIGSEGV or SIGBUS: one
- * atomic addition.  In a child of fork() the parent does not see it.
+ * word is changed, without a lock.  In a child of fork() the parent does not see it.
  */
 void wic_cancel(struct wic *w);
 

@@ -6,8 +6,8 @@
  *	WIC_TREE_PLAIN_ONLY     the slow path of wic_tree_wait_word() alone, and its waiter's part
  *	BUDGET_BASE             kernels that hold 12, 36, 100 values over a barrier
  *	BUDGET_WAIT             the same over a wait, with or without lines;
- *BLOCKS_<values>_<threads>: what the kernel without a wait has of blocks an SM, for
- *__launch_bounds__
+ *	BLOCKS_<values>_<threads>  what the kernel without a wait has of blocks an SM, for its
+ *	                        launch bounds
  */
 #include <wic/tree.h>
 
@@ -134,7 +134,7 @@ extern "C" __global__ void waiter(struct args *a)
 	while (rc == WIC_TREE_PENDING) {
 		WIC_T_FORGET(lot);
 		WIC_T_ONE(m)
-		rc = wic_tree_step_(lot, wic_t_warp());
+			rc = wic_tree_step_(lot, wic_t_warp());
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 	}
 	a->rc = rc;

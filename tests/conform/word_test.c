@@ -118,14 +118,38 @@ static void cancelled_and_closed(void)
 		TEST_EQ(a.rc[i], -ECANCELED);
 }
 
+/* A long wait naps longer and longer, though it looks for a cancel each 20 ms. */
+static void long_wait_looks_seldom(void)
+{
+	struct wic_config cfg = WIC_CONFIG_INIT;
+	struct wic_event events[64];
+	struct word_args a = word_args(1, WIC_S(1));
+	struct wic_stats before = { .size_bytes = sizeof(before) }, after = before;
+	struct wic *w;
+	size_t count = 0;
+
+	cfg.record_events = 1024;
+	w = open_with(cfg);
+	TEST_EQ(wic_stats_get(w, &before), 0);
+	launch(w, wait_kernel, &a, 1, 4 * 32);
+	TEST_EQ(wic_sync(w, TIMEOUT), 0);
+	TEST_EQ(wic_stats_get(w, &after), 0);
+	TEST_EQ(a.rc[0], -ETIMEDOUT);
+	/* Some 60 naps of a twentieth until they take 1 ms, and then 1,000; cut anew each time:
+	 * 4,000. */
+	TEST_TRUE(after.looks - before.looks < 2000);
+	TEST_EQ(wic_events_read(w, events, 64, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		TEST_TRUE(events[i].kind != WIC_EVENT_PARK && events[i].kind != WIC_EVENT_WAKE);
+	close_quietly(w);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(woken_by_the_word),
-		TEST(there_at_once),
-		TEST(ends_at_its_deadline),
-		TEST(cancelled_and_closed),
-		{ 0 },
+		TEST(woken_by_the_word),      TEST(there_at_once),
+		TEST(ends_at_its_deadline),   TEST(cancelled_and_closed),
+		TEST(long_wait_looks_seldom), { 0 },
 	};
 
 	return test_main(argc, argv, tests);

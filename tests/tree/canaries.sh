@@ -19,6 +19,7 @@ seeds='1 2 3'
 failed=0
 caught=0
 skipped=0
+lacking=0
 quick=
 only=()
 
@@ -107,7 +108,12 @@ run() {
 		1) line=$(sed -n 's/^tree_[a-z]*_test: //p' "$scratch/log" | head -n 1) ;;
 		66) line="TSan, $(sed -n 's/^WARNING: ThreadSanitizer: \([a-z ]*\).*/\1/p' "$scratch/log" | head -n 1)" ;;
 		124) line='it does not end' ;;
-		*) line="status $rc" ;;
+		139) line='it crashes' ;;
+		*)
+			# A machine without memory, say: no canary.
+			why="status $rc"
+			return 1
+			;;
 		esac
 		why="$line (seed $seed)"
 		[[ $rc != 127 && $rc != 126 ]]
@@ -122,6 +128,7 @@ canary() {
 	wanted "$name" || return 0
 	if [[ $kind == threads ]] && ! tsan_works; then
 		skip "$name" "$cc -fsanitize=thread does not work on this machine"
+		lacking=1
 		return
 	fi
 	cp "$root/include/wic/$header" "$copy"
@@ -199,7 +206,7 @@ lines() {
 	canary line-not-freed random tree.h wic_tree_watch_ '/wic_tree_free_lines_/d'
 	canary line-freed-late random tree.h wic_tree_watch_ \
 		'/wic_tree_free_lines_/d
-		s/wic_tree_hand_over_\(lot, me\);/& wic_tree_free_lines_(lot, m);/'
+		s/wic_tree_hand_over_\(lot\);/{ & wic_tree_free_lines_(lot, m); }/'
 	canary unwanted-line-kept random tree.h wic_tree_place_line_ \
 		's/if \(owned == \(uint64_t\)\(uintptr_t\)line\)/if (owned)/'
 	canary own-tags-only random tree.h wic_tree_read_lines_ \
@@ -212,17 +219,17 @@ lines() {
 	canary stored-not-raised random tree_gcc.h wic_t_raise \
 		's/uint64_t old = .*/uint64_t old = 0; __atomic_store_n(p, v, __ATOMIC_RELEASE);/
 		s/while \(old < v/while (0/'
-	canary copy-without-fence random tree.h wic_tree_copy_ '/wic_t_fence_truth/d'
+	canary copy-without-fence random tree.h wic_tree_raise_ '/wic_t_fence_truth/d'
 	canary no-look-at-timeout random tree.h wic_tree_step_ '/wic_tree_read_once_/d'
 }
 
 ends() {
 	canary stale-cancel random tree.h wic_tree_end_ \
-		's/if \(wic_t_load_truth\(&line->control->truth\[WIC_TREE_CANCEL\]\) & 1\)/if (1)/'
+		's/if \(!\(truth & 1\)\)/if (0)/'
 	canary end-before-data random tree.h wic_tree_last_ 's/if \(truth\)/if (0)/'
 	canary end-without-fence random tree.h wic_tree_end_ '/wic_t_fence_truth/d'
 	canary end-before-puts random tree.h 'wic_tree_state_(of_)?' \
-		's/if \(wic_tree_is_put_\(.*/if (0)/'
+		's/wic_tree_is_put_\(wic_tree_line_.*/0)/'
 	canary control-not-read random tree.h wic_tree_control_ 's/if \(owned\)$/if (0)/'
 }
 
@@ -235,6 +242,7 @@ queues() {
 		's/head = wic_t_load\(&queue->word\[WIC_TREE_HEAD\]\)/head = drained/
 		s/^(\t+)head\+\+;/&drained++;/
 		/^\t\tdrained\+\+;/d'
+	canary put-without-fence random tree.h wic_tree_drain_ '/wic_t_fence_truth/d'
 	canary slot-of-a-lap-too-early random tree.h wic_tree_slot_is_free_ \
 		's/value \+ \(\(uint64_t\)1 << WIC_TREE_LAP\) >= lap/1/'
 }
@@ -256,6 +264,7 @@ orders() {
 
 objects
 if [[ -n $quick ]]; then
+	unchanged random
 	quick_ones
 else
 	unchanged random threads
@@ -267,4 +276,6 @@ else
 	orders
 fi
 printf '%d caught, %d skipped, %d failed\n' $caught $skipped $failed
-[[ $failed == 0 ]]
+[[ $failed == 0 ]] || exit 1
+# The rest has passed, but not all that a machine with TSan says.
+[[ $lacking == 0 ]] || { echo "skip: no TSan" && exit 77; }

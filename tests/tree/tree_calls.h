@@ -23,7 +23,8 @@
 /* A wait of a warp, and what came of it. */
 struct call {
 	struct wic_lot *lot;
-	uint64_t *word; /* of the user's, or NULL: a tag */
+	uint64_t *word;   /* of the user's, or NULL: a tag */
+	uint32_t is_peer; /* the tag is another device's */
 	uint32_t tag;
 	uint64_t epoch;
 	uint64_t timeout_ns;
@@ -91,6 +92,9 @@ static inline void call_run(void *arg)
 	c->start_ns = sched.now_ns;
 	if (c->word)
 		c->rc = wic_tree_wait_word(c->lot, c->word, c->epoch, c->timeout_ns, 1);
+	else if (c->is_peer)
+		c->rc = wic_tree_wait_peer(c->lot, world.lines, WORLD_LINES * WIC_TREE_LINE_TAGS,
+					   c->tag, c->epoch, c->timeout_ns, 1);
 	else
 		c->rc = wait_now(c->lot, c->tag, c->epoch, c->timeout_ns);
 	c->end_ns = sched.now_ns;

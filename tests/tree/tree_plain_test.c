@@ -26,11 +26,6 @@ static void sched_fail(const char *what, uint64_t a, uint64_t b)
 	abort();
 }
 
-static int sched_is_ended(uint32_t line)
-{
-	return line == SCHED_LINES;
-}
-
 /* Two warps a word; an odd one gives up now and then, and the last has no lot. */
 static void waiter_run(void *arg)
 {

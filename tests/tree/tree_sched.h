@@ -33,6 +33,8 @@
 #define SCHED_LINES 64u
 #define SCHED_LINE_BYTES 256u
 #define SCHED_LINE_WORDS (SCHED_LINE_BYTES / sizeof(uint64_t))
+#define SCHED_LAP 24 /* WIC_TREE_LAP */
+#define SCHED_WHAT ((1u << SCHED_LAP) - 1)
 #define SCHED_MAIN SCHED_FIBERS /* not a fiber: what runs before and after them */
 #define SCHED_NEVER UINT64_MAX
 #define SCHED_START_NS 1000000u
@@ -317,6 +319,7 @@ static inline void sched_run(void)
 #define wic_t_store sched_gcc_store
 #define wic_t_swap sched_gcc_swap
 #define wic_t_load_truth sched_gcc_load_truth
+#define wic_t_load_truth_once sched_gcc_load_truth_once
 #define wic_t_fence_truth sched_gcc_fence_truth
 #define wic_t_lot_xchg sched_gcc_lot_xchg
 #include <wic/tree_gcc.h>
@@ -326,6 +329,7 @@ static inline void sched_run(void)
 #undef wic_t_store
 #undef wic_t_swap
 #undef wic_t_load_truth
+#undef wic_t_load_truth_once
 #undef wic_t_fence_truth
 #undef wic_t_lot_xchg
 
@@ -393,25 +397,34 @@ WIC_TREE_FN void wic_t_store(uint64_t *p, uint64_t v)
 
 WIC_TREE_FN uint32_t wic_t_swap(uint64_t *p, uint64_t old, uint64_t v)
 {
-	uint32_t done = sched_gcc_swap(p, old, v);
+	uint64_t read = sched.fiber[sched.current].unfenced;
+	uint32_t done;
 
+	/* A tag in a slot: the lap is the ticket's, so what was read has another. */
+	if (read >> SCHED_LAP && v >> SCHED_LAP && (v & SCHED_WHAT) < SCHED_WHAT - 1)
+		SCHED_CHECK((read ^ v) & SCHED_WHAT, "a put is passed on without a fence", v,
+			    sched_line(p));
+	done = sched_gcc_swap(p, old, v);
 	if (done)
 		sched_stored(p);
 	return done;
 }
-
-/* Whether the tags of a line have ended; the test's. */
-static int sched_is_ended(uint32_t line);
 
 WIC_TREE_FN uint64_t wic_t_load_truth(const uint64_t *p)
 {
 	uint64_t v = sched_gcc_load_truth(p), i = (uint64_t)(p - sched.truth) / 16;
 
 	if (sched.truth && i < sched.lines_count)
-		SCHED_CHECK(sched.holder[i] == 1 + sched.current || sched_is_ended((uint32_t)i),
+		SCHED_CHECK(sched.holder[i] == 1 + sched.current,
 			    "a line is read by who does not own it", i, sched.holder[i]);
 	sched.fiber[sched.current].unfenced = v;
 	return v;
+}
+
+/* By who need not own the line. */
+WIC_TREE_FN uint64_t wic_t_load_truth_once(const uint64_t *p)
+{
+	return sched.fiber[sched.current].unfenced = sched_gcc_load_truth_once(p);
 }
 
 WIC_TREE_FN void wic_t_fence_truth(void)

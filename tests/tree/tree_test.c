@@ -408,6 +408,34 @@ static void publish_from_device(void)
 	}
 }
 
+static void publish_on_peer(void *arg)
+{
+	(void)arg;
+	UNTIL(registered(0) == 2);
+	for (uint64_t epoch = 1; epoch <= 3; epoch++)
+		wic_tree_publish_sys(world_word(host_tag(1, 5)), epoch, 1);
+}
+
+/* Two that park or watch, one without a lot, one after it was there. */
+static void publish_from_peer(void)
+{
+	EACH_SEED(1, 1, 1, 0)
+	{
+		for (uint32_t i = 0; i < 3; i++)
+			add_wait(i < 2 ? 0 : LOTS, i, host_tag(1, 5), 3, WIC_FOREVER)->is_peer = 1;
+		sched_add(100, 0, publish_on_peer, NULL);
+		sched_run();
+		all_ok();
+		TEST_EQ(wic_tree_wait_peer(NULL, world.lines, WORLD_LINES * WIC_TREE_LINE_TAGS,
+					   host_tag(1, 5), 3, 0, 1),
+			0);
+		TEST_EQ(wic_tree_wait_peer(NULL, NULL, 16, 0, 3, 0, 1), WIC_TREE_EINVAL);
+		TEST_EQ(wic_tree_wait_peer(NULL, world.lines, 16, 16, 3, 0, 1), WIC_TREE_EINVAL);
+		TEST_EQ(wic_tree_wait_peer(NULL, world.lines, 16, 0, 0, 0, 1), WIC_TREE_EINVAL);
+		TEST_EQ(wic_tree_wait_peer(NULL, world.lines, 16, 0, 3, 0, 0), WIC_TREE_EINVAL);
+	}
+}
+
 static void release_gives_credit(void)
 {
 	for (uint32_t readers = 1; readers <= 3; readers++) {
@@ -512,6 +540,7 @@ int main(int argc, char **argv)
 					     TEST(wait_without_lot),
 					     TEST(wait_word_of_users),
 					     TEST(publish_from_device),
+					     TEST(publish_from_peer),
 					     TEST(release_gives_credit),
 					     TEST(epochs_to_the_last),
 					     TEST(bad_input),

@@ -48,6 +48,7 @@ struct world_wait {
 	int64_t due_fair_ns; /* its epoch is published */
 	int64_t end_fair_ns; /* its tag has ended */
 	uint64_t cancels;    /* of its context, that were over at its start */
+	uint32_t is_late;    /* its epoch was published before it began */
 };
 
 struct world_counts {
@@ -95,11 +96,6 @@ struct world {
 };
 
 static struct world world;
-
-static inline int sched_is_ended(uint32_t line)
-{
-	return line < world.contexts || world.lines[line].end;
-}
 
 static inline uint64_t *world_word(uint32_t key)
 {
@@ -306,7 +302,8 @@ static inline void world_wait_begin(uint32_t id, enum world_kind kind, uint32_t 
 	w->due_fair_ns = WORLD_NOT_DUE;
 	w->cancels = world.cancel_sets[w->context] - (uint64_t)world_is_cancelled(w->context);
 	w->end_fair_ns = WORLD_NOT_DUE;
-	if (kind != WORLD_QUEUE && *world_published(key) >= want)
+	w->is_late = kind != WORLD_QUEUE && *world_published(key) >= want;
+	if (w->is_late)
 		w->due_fair_ns = w->start_fair_ns;
 	if (kind == WORLD_TAG && world.end_truth[line])
 		w->end_fair_ns = w->start_fair_ns;
@@ -328,6 +325,7 @@ static inline void world_check_error(const struct world_wait *w, uint32_t id, in
 	case WIC_TREE_ETIMEDOUT:
 		SCHED_CHECK(sched.now_ns >= w->until_ns, "a timeout before its time", id,
 			    w->until_ns);
+		SCHED_CHECK(!w->is_late, "a timeout, though it was published before", id, w->want);
 		world.counts.timeouts++;
 		break;
 	case WIC_TREE_ECANCELED:
