@@ -167,7 +167,7 @@ static const struct argp_option options[] = {
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "cycle|latency|rate|interference|engine|record|api",
+	.args_doc = "cycle|latency|rate|interference|engine|record|tree|api",
 	.doc = "What one step costs, against the least that could do it in the same run.\n\n"
 	       "cycle: a whole park, fill, replay through the API against the same mechanism in a "
 	       "loop by hand, for each mechanism that works here; and request + release with the "
@@ -181,6 +181,9 @@ static const struct argp argp = {
 	       "engine: inputs of the core over pages and pending requests / the same at the "
 	       "smallest size.\n"
 	       "record: the recorder on against off, on that cycle and on C_SRS.\n"
+	       "tree: the interrupt tree over threads: the watcher, a parked warp, another block's "
+	       "line, a hand-over, 32 waiters, a plain word / a thread at a futex, and one that "
+	       "spins.\n"
 	       "api: calls of the host's over the back-end nil, which does nothing / its "
 	       "operations called directly.\v" COMMAND_EXIT_TEXT,
 };

@@ -75,7 +75,8 @@ static void fill_head(struct bench_trace_head *h, const struct bench_rig *rig,
 	h->end_ns = run->start_ns + run->time_ns;
 	h->start_unix_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
 			   (wic_now_ns() - run->start_ns);
-	h->sms = rig->sms;
+	/* Events count them over all devices. */
+	h->sms = rig->sms * rig->p.app->devices;
 	h->tags = rig->shape->tags;
 	h->status = run->status;
 	h->ring_events = in->events;

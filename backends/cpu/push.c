@@ -14,6 +14,8 @@
 #include "core/dep.h"
 #include "lib/log.h"
 
+/* A wait that has begun so long ago, at most, is new to the watcher. */
+#define JOIN_NS 1000000u
 #define LINE_BYTES (WIC_TREE_LINE_TAGS * sizeof(uint64_t))
 
 _Static_assert(WIC_TREE_ETIMEDOUT == -ETIMEDOUT && WIC_TREE_ECANCELED == -ECANCELED &&
@@ -336,15 +338,17 @@ static const struct wic_ref *missing(const struct cpu_request *req)
 	return first;
 }
 
-/* A missing one, for the request; false: all are there. */
-static bool find_missing(struct cpu_request *req)
+/* A missing one, for the request and for who lists it; false: all are there. */
+static bool find_missing(struct cpu_warp *w)
 {
-	const struct wic_ref *ref = missing(req);
+	const struct wic_ref *ref = missing(&w->req);
 
 	if (!ref)
 		return false;
-	req->missing_tag = ref->tag;
-	req->missing_epoch = ref->epoch;
+	pthread_mutex_lock(&w->sm->tree_lock);
+	w->req.missing_tag = ref->tag;
+	w->req.missing_epoch = ref->epoch;
+	pthread_mutex_unlock(&w->sm->tree_lock);
 	return true;
 }
 
@@ -414,6 +418,20 @@ void wic_cpu_push_arrived(struct cpu_warp *w)
 		note_wake(w);
 }
 
+void wic_cpu_push_joined(struct wic_lot *lot)
+{
+	struct cpu_sm *sm = cpu_sm_self();
+	struct cpu_warp *w = cpu_warp_self(sm);
+	uint32_t watcher = wic_t_lot_load(&lot->watcher);
+	uint64_t now = wic_now_ns();
+
+	/* The next moment of a wait that is old. */
+	if (now - w->req.since_ns > JOIN_NS || !watcher)
+		return;
+	wic_t_lot_store64(&lot->since, now);
+	wic_cpu_sm_wake(&sm->warps[w->index / WIC_WARPS_MAX * WIC_WARPS_MAX + watcher - 1]);
+}
+
 static void set_in_tree(struct cpu_warp *w, bool is)
 {
 	pthread_mutex_lock(&w->sm->tree_lock);
@@ -427,7 +445,7 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	int rc;
 
 	req->status = 0;
-	if (req->ref_count && !find_missing(req))
+	if (req->ref_count && !find_missing(w))
 		return 0; /* published since the look */
 	cpu_count_add(w->sm->count.parks, 1);
 	w->is_woken = false;
@@ -435,7 +453,7 @@ int wic_cpu_push_park(struct cpu_warp *w)
 	set_in_tree(w, true);
 	do {
 		rc = wait_for_req(w);
-	} while (!rc && req->ref_count && find_missing(req));
+	} while (!rc && req->ref_count && find_missing(w));
 	set_in_tree(w, false);
 	note_wake(w); /* it watched, or ended by itself */
 	if (rc == -ECANCELED && cpu_be_is_dead(w->sm->be))
@@ -465,9 +483,15 @@ int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least, 
 	(void)lot;
 	if (!w)
 		return -EINVAL;
-	w->req.since_ns = since; /* see wic_t_nap() */
 	if (!word || (uintptr_t)word % sizeof(*word))
 		return wic_fail(-EINVAL, word ? "the word is not aligned to 8 bytes" : "no word");
+	w->req.since_ns = since; /* WIC_T_BEGAN() */
+	cpu_count_add(w->sm->count.requests, 1);
+	if (wic_t_acquire(word) >= at_least) {
+		cpu_count_add(w->sm->count.hits, 1);
+		return 0;
+	}
+	cpu_count_add(w->sm->count.parks, timeout_ns > 0);
 	for (;;) {
 		/* Nobody wakes it for a cancel. */
 		uint64_t left =
@@ -486,6 +510,7 @@ int wic_wait_word(struct wic_lot *lot, const uint64_t *word, uint64_t at_least, 
 			rc = -ECANCELED;
 		else if (now < deadline)
 			continue;
+		cpu_count_add(w->sm->count.timeouts, rc == -ETIMEDOUT);
 		return describe_word(w, rc, word, at_least, since);
 	}
 }

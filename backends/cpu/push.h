@@ -7,7 +7,7 @@
  * not the last published, once all readers of the epoch on it have released: its credit.  A request
  * looks which page has its epoch.
  *
- *	host -> device		truth in host memory; the lines' owners raise the device's words
+ *	host -> device		truth in host memory; the watchers raise the device's words
  *	device -> device	the publishing warp raises the consumer's words itself
  *	device -> host		truth; threads wait by the engine, which sleeps, as in pull mode
  *
@@ -96,6 +96,8 @@ int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 uint64_t wic_cpu_push_released(const struct wic_be_channel *ch, uint32_t tag);
 /* Another warp has arrived at its barrier. */
 void wic_cpu_push_arrived(struct cpu_warp *w);
+/* Warp context: the watcher of the lot looks for a new waiter at once, and often again. */
+void wic_cpu_push_joined(struct wic_lot *lot);
 /* Warp context: wait for w->req, without describing a failure.  Returns its status. */
 int wic_cpu_push_park(struct cpu_warp *w);
 

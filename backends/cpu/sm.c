@@ -169,6 +169,12 @@ bool wic_cpu_sm_is_sleep_over(struct cpu_sm *sm)
 	return false;
 }
 
+void wic_cpu_sm_wake(struct cpu_warp *w)
+{
+	if (w->state == CPU_WARP_ASLEEP && !w->park_at)
+		wake_sleeper(w->sm, w);
+}
+
 /* Whose time is up.  True: some. */
 static bool wake_sleepers(struct cpu_sm *sm)
 {

@@ -205,6 +205,8 @@ static inline struct cpu_warp *cpu_warp_self(struct cpu_sm *sm)
 /* Warp context: let others run until a time, or until wic_cpu_sm_wake_at() its park_at. */
 void wic_cpu_sm_sleep(struct cpu_warp *w, uint64_t until_ns);
 void wic_cpu_sm_wake_at(struct cpu_sm *sm, const uint64_t *barrier);
+/* Warp context: end the nap of a warp of this SM, if it has one. */
+void wic_cpu_sm_wake(struct cpu_warp *w);
 /* Warp context, some warp is asleep: does it want to run?  Looks at the clock now and then. */
 bool wic_cpu_sm_is_sleep_over(struct cpu_sm *sm);
 /* Warp context: back to the scheduler in this state; returns when resumed. */

@@ -9,6 +9,7 @@
 #include <wic/tree_gcc.h>
 
 #include "backends/cpu/be.h"
+#include "backends/cpu/push.h"
 #include "lib/log.h"
 
 /* A sleep of a twentieth of what was waited gets so long: an SM that waits then costs 1 to 2 %. */
@@ -33,17 +34,17 @@ WIC_TREE_FN uint64_t wic_t_now(void)
 WIC_TREE_FN void wic_t_nap(uint32_t ns)
 {
 	struct cpu_sm *sm = cpu_sm_self();
-	struct cpu_warp *w = cpu_warp_self(sm);
-	uint64_t now = wic_now_ns(), pause = (now - w->req.since_ns) / 20;
 
-	/* A wait that is cut into moments gets on with its naps. */
-	if (pause > WIC_T_NAP_NS_MAX)
-		pause = WIC_T_NAP_NS_MAX;
 	cpu_count_add(sm->count.looks, 1);
-	wic_cpu_sm_sleep(w, now + (pause > ns ? pause : ns));
+	wic_cpu_sm_sleep(cpu_warp_self(sm), wic_now_ns() + ns);
 }
 
 #define WIC_T_TURN() wic_turn()
+/* A wait that is cut into moments gets on with its naps. */
+#define WIC_T_BEGAN() (cpu_warp_self(cpu_sm_self())->req.since_ns)
+#define WIC_T_JOINED(lot) wic_cpu_push_joined(lot)
+/* Memory is one, and an owner's SM may be computing for as long as its kernel likes. */
+#define WIC_T_READS_ALL 1
 
 WIC_TREE_FN void wic_t_arrive(uint64_t *barrier)
 {

@@ -71,15 +71,18 @@ static void visit_queues(struct visit *v)
 static struct wic_waiter to_waiter(const struct cpu_request *req, bool for_pages, uint64_t now_ns)
 {
 	const struct wic_be_channel *ch = req->ch;
-	const struct cpu_tag *t = &ch->tags[req->tag];
+	/* In the tree a set waits for one tag after the other. */
+	bool is_one_of_set = req->ref_count && cpu_channel_is_in_tree(ch);
+	uint32_t tag = is_one_of_set ? req->missing_tag : req->tag;
+	const struct cpu_tag *t = &ch->tags[tag];
 	struct wic_waiter w = {
-		.epoch = req->epoch,
+		.epoch = is_one_of_set ? req->missing_epoch : req->epoch,
 		.epoch_seen =
 			__atomic_load_n(req->for_credit ? &t->filled : &t->truth, __ATOMIC_ACQUIRE),
 		.age_ns = now_ns > req->since_ns ? now_ns - req->since_ns : 0,
 		.left_ns = WIC_FOREVER,
 		.channel = ch->id,
-		.tag = req->tag,
+		.tag = tag,
 		.device = WIC_DEVICE_HOST_VALUE,
 		.kind = WIC_WAITER_DATA,
 	};

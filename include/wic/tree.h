@@ -75,9 +75,24 @@
 #include <wic/tree_threads.h>
 #endif
 
-/* Where a watcher goes on without a nap: other fibers of its thread run there. */
+/*
+ * Where warps are fibers or host and device are one, the primitives may say more:
+ * WIC_T_TURN(): a watcher goes on without a nap: other fibers of its thread run there.
+ * WIC_T_BEGAN(): when the wait of this warp began, as far as the lengths of naps go.
+ * WIC_T_JOINED(lot): this warp is about to park behind a watcher, who may be in a long nap.
+ * WIC_T_READS_ALL: each watcher reads the lines that its waiters want; nobody owns any.
+ */
 #ifndef WIC_T_TURN
 #define WIC_T_TURN() ((void)0)
+#endif
+#ifndef WIC_T_BEGAN
+#define WIC_T_BEGAN() wic_t_now()
+#endif
+#ifndef WIC_T_JOINED
+#define WIC_T_JOINED(lot) ((void)0)
+#endif
+#ifndef WIC_T_READS_ALL
+#define WIC_T_READS_ALL 0
 #endif
 
 /*
@@ -464,12 +479,14 @@ WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i, uint32_t is_waiter
 /* 1: this warp reads it from now on. */
 WIC_TREE_FN uint32_t wic_tree_own_(struct wic_tree_line *line)
 {
+	if (WIC_T_READS_ALL)
+		return 1;
 	return !wic_t_load(&line->owner) && wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block());
 }
 
 WIC_TREE_FN void wic_tree_free_(uint64_t line)
 {
-	if (line)
+	if (line && !WIC_T_READS_ALL)
 		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
 }
 
@@ -480,7 +497,7 @@ WIC_TREE_FN void wic_tree_read_line_once_(struct wic_tree_line *line, uint32_t w
 		return;
 	for (uint32_t i = 0; i < words; i++)
 		wic_tree_read_(line, i);
-	wic_t_give(&line->owner);
+	wic_tree_free_((uint64_t)(uintptr_t)line);
 }
 
 /* Past the deadline: what came while nobody waited, and so nobody read it.  One lane. */
@@ -621,9 +638,9 @@ WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, 
 	wic_t_sync(m);
 	WIC_T_ONE(m) {
 		if (owned & 1)
-			wic_t_give(&wic_tree_line_(*word)->reader->owner);
+			wic_tree_free_((uint64_t)(uintptr_t)wic_tree_line_(*word)->reader);
 		if (owned & 2)
-			wic_t_give(&wic_tree_line_(*word)->control->owner);
+			wic_tree_free_((uint64_t)(uintptr_t)wic_tree_line_(*word)->control);
 	}
 }
 
@@ -806,7 +823,7 @@ WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 	uint32_t left = 0;
 
 	WIC_T_ONE(m)
-		wic_t_lot_store64(WIC_T_AT(lot, since), wic_t_now());
+		wic_t_lot_store64(WIC_T_AT(lot, since), WIC_T_BEGAN());
 	while (!wic_t_get(m, left)) {
 		uint32_t moved;
 
@@ -864,6 +881,8 @@ WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 		if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
 			return 1;
 		owed = 1; /* rule 4 */
+	} else {
+		WIC_T_JOINED(lot);
 	}
 	if (!wic_tree_park_(lot, me, owed) || wic_t_lot_load(WIC_T_AT(lot, watcher)) != me + 1)
 		return 0;
@@ -975,7 +994,8 @@ WIC_TREE_FN int wic_tree_wait_(struct wic_lot *lot, uint64_t word, uint64_t want
  * wic_tree_wait_word() - Wait until a word of the user's is at least a value.
  * @lot: the block's lot; NULL: this warp looks by itself.
  * @word: 8 bytes, aligned, in global memory of this device that may be read while the kernel
- *	runs; anybody may write it.  It should only grow: what is acquired is what it holds then.
+ *	runs, or until no warp of the lot waits; anybody may write it.  It should only grow: what
+ *	is acquired is what it holds then.
  * @at_least: unsigned.
  * @timeout_ns: from now; 0: look once; WIC_FOREVER.
  * @m: live lanes.
