@@ -124,7 +124,7 @@ static int publish(void *arg, uint64_t epoch)
 	struct tree *t = arg;
 	uint32_t tag = t->c->alternate ? (uint32_t)(epoch - 1) % 2 : 0;
 
-	__atomic_store_n(&t->truth[tag], epoch, __ATOMIC_RELEASE);
+	wic_tree_say(&t->truth[tag], epoch);
 	return 0;
 }
 
@@ -133,12 +133,8 @@ static void tree_init(struct tree *t, const struct tree_case *c, uint32_t count)
 	memset(t, 0, sizeof(*t));
 	t->c = c;
 	t->count = count;
-	t->line.truth = t->truth;
-	t->line.end_truth = &t->end;
-	t->line.control = &t->control;
-	t->line.reader = &t->line;
-	t->control.truth = t->control_truth;
-	t->control.reader = &t->control;
+	wic_tree_control_set(&t->control, &t->control, t->control_truth);
+	wic_tree_line_set(&t->line, &t->line, t->truth, &t->end, &t->control);
 	for (uint32_t i = 0; i < 2; i++)
 		wic_tree_lot_init(&t->lots[i], WARPS_MAX);
 }
@@ -188,7 +184,7 @@ static int tree_run(struct tree *t, const struct tree_case *c, double *ns_out, u
 		rc = bench_ping_run(&ping, ns_out, count);
 	/* Whoever still waits goes on. */
 	for (uint32_t i = 0; i < WIC_TREE_LINE_TAGS; i++)
-		__atomic_store_n(&t->truth[i], WIC_EPOCH_LAST, __ATOMIC_RELEASE);
+		wic_tree_say(&t->truth[i], WIC_EPOCH_LAST);
 	while (started)
 		pthread_join(warps[--started].thread, NULL);
 	return rc ? rc : t->status;

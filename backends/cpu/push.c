@@ -52,8 +52,7 @@ int wic_cpu_push_control_create(struct cpu_push_control *c, uint32_t devices)
 		return wic_fail(-ENOMEM, "control lines of %u devices", devices);
 	}
 	for (uint32_t i = 0; i <= devices; i++) {
-		c->lines[i].truth = c->truth;
-		c->lines[i].reader = &c->lines[i];
+		wic_tree_control_set(&c->lines[i], &c->lines[i], c->truth);
 	}
 	return 0;
 }
@@ -101,10 +100,9 @@ static void lines_init(struct wic_tree_line *lines, uint32_t words, uint64_t *tr
 		       struct wic_tree_line *control)
 {
 	for (uint32_t i = 0; i < lines_of(words); i++) {
-		lines[i].truth = truth ? truth + i * WIC_TREE_LINE_TAGS : NULL;
-		lines[i].reader = truth ? &lines[i] : NULL;
-		lines[i].end_truth = &ends[i];
-		lines[i].control = control;
+		const uint64_t *words_of_line = truth ? truth + i * WIC_TREE_LINE_TAGS : NULL;
+
+		wic_tree_line_set(&lines[i], &lines[i], words_of_line, &ends[i], control);
 	}
 }
 

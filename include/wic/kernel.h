@@ -2,7 +2,8 @@
 /*
  * Kernels written once: under nvcc a lane loop is the hardware lane, under a C
  * compiler it is a loop over the warp's live lanes that vectorises.  This release has
- * under nvcc the macros, ids and reductions; the waits come with its back-end.
+ * under nvcc the macros, ids and reductions; the waits come with its back-end (what there is of
+ * them under nvcc: wic/tree.h).
  *
  *	struct sum_args { struct wic_handle h; float *out; int *rc; };
  *

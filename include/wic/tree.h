@@ -4,9 +4,9 @@
  *
  * Poll levels, not edges; one reader a line.  The truth is a word in host memory that only
  * grows.  At most one warp of a device looks at a given line of 16 such words again and again
- *(others read a word of it once, before an error); it raises copies in device memory; the others
- *look at the copies, and of a block all but one park.  There is no ring and no log: a wake-up may
- *be late, never lost.
+ * (others read a word of it once, before an error); it raises copies in device memory; the others
+ * look at the copies, and of a block all but one park.  There is no ring and no log: a wake-up may
+ * be late, never lost.
  *
  *	host memory    truth[16] ----------------- control: cancel, ends
  *	                  |  read by the line's owner only         |
@@ -43,9 +43,32 @@
  * frees them before it leaves, and who looks next owns them.
  *
  * What ends a wait without data is a level too.  Control is a line of the context: word
- * WIC_TREE_CANCEL is odd while all waits are cancelled; WIC_TREE_ENDS counts ends of tags (owner
- * died, channel closed), each of which is a word of the line in host memory that is read when
- * the count has grown.  What was published before an end still satisfies.
+ * WIC_TREE_CANCEL is odd while all waits are cancelled; WIC_TREE_ENDS counts ends (owner died,
+ * channel closed), each of which is a word in host memory for all 16 tags of a line, that is read
+ * when the count has grown.  What was published before an end still satisfies.
+ *
+ * To set it up: host memory that the device can read (pinned, by its device address), zeroed: a
+ * line of 16 truth words for 16 tags, an end word, and a line for control.  Device memory: a
+ * struct wic_tree_line for each, 256 bytes aligned, as wic_tree_line_set() and
+ * wic_tree_control_set() describe them.  A lot a block in shared memory: wic_tree_lot_init() by
+ * one thread, then a barrier.  With threads of a CPU all memory is one:
+ *
+ *	static uint64_t truth[16], end, control_truth[16];
+ *	static struct wic_tree_line line, control;
+ *	static struct wic_lot lot;
+ *
+ *	wic_tree_control_set(&control, &control, control_truth);
+ *	wic_tree_line_set(&line, &line, truth, &end, &control);
+ *	wic_tree_lot_init(&lot, 2);
+ *	// thread w of block 0, once, then as often as it likes:
+ *	wic_tree_thread_set(0, w);
+ *	rc = wic_tree_wait(&lot, &line, 16, tag, epoch, WIC_MS(50), 1);
+ *	// the host, after the data:
+ *	wic_tree_say(&truth[tag], epoch);
+ *
+ * @m is the mask of live lanes: 1 for a thread or a fiber, on CUDA __activemask() of a converged
+ * warp (all 32, or those of the last warp of an odd block).  A timeout of 0 looks once and gives
+ * -ETIMEDOUT.
  *
  * One source for nvcc and C compilers.  What differs is in primitives that carry order and scope:
  * tree_cuda.h; tree_gcc.h with tree_threads.h, or with whatever WIC_TREE_PRIMITIVES names.
@@ -138,7 +161,7 @@
  * 16 tags in device memory, 256 bytes aligned, so that a word's address says its line.  The
  * control line is one of these too.  All but word, owner and the copies of the end are constant.
  */
-struct wic_tree_line {
+struct __attribute__((aligned(256))) wic_tree_line {
 	uint64_t word[WIC_TREE_LINE_TAGS]; /* epochs; raised with release, read relaxed */
 	uint64_t owner;                    /* 0, or 1 + the block that reads truth */
 	const uint64_t *truth;             /* 16 words of host memory; NULL: raised in place */
@@ -210,6 +233,97 @@ WIC_TREE_FN void wic_tree_lot_init(struct wic_lot *lot, uint32_t warps)
 		lot->warp[i].until = 0;
 		lot->warp[i].line = 0;
 	}
+}
+
+/* ---- the host's side -------------------------------------------------------------------- */
+
+/**
+ * wic_tree_line_set() - Describe a line of 16 tags that nothing was published on.
+ * @line: the description; copied to @device if that is somewhere else.
+ * @device: where the line will lie, in memory of the device.
+ * @truth: its 16 words in host memory, all 0; NULL: warps of this device or a peer raise the words.
+ * @end_truth: its end, a word of host memory, 0.
+ * @control: the context's control line, on the device.
+ *
+ * Context: host thread, before any warp waits.
+ */
+WIC_TREE_HOST void wic_tree_line_set(struct wic_tree_line *line, struct wic_tree_line *device,
+				     const uint64_t *truth, const uint64_t *end_truth,
+				     struct wic_tree_line *control)
+{
+	struct wic_tree_line none = { { 0 }, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } };
+
+	*line = none;
+	line->truth = truth;
+	line->end_truth = end_truth;
+	line->control = control;
+	line->reader = truth ? device : NULL;
+}
+
+/**
+ * wic_tree_control_set() - Describe the control line of a context on a device.
+ * @line: the description; copied to @device if that is somewhere else.
+ * @device: where the line will lie, in memory of the device.
+ * @truth: 16 words of host memory, all 0.
+ *
+ * Context: host thread, before any warp waits.
+ */
+WIC_TREE_HOST void wic_tree_control_set(struct wic_tree_line *line, struct wic_tree_line *device,
+					const uint64_t *truth)
+{
+	wic_tree_line_set(line, device, truth, NULL, NULL);
+}
+
+/**
+ * wic_tree_say() - Publish an epoch from the host.
+ * @truth: the tag's word.
+ * @epoch: greater than the last.
+ *
+ * One store; what the thread wrote before is visible to who waits for it.
+ *
+ * Context: host thread; one at a time a tag.
+ */
+WIC_TREE_HOST void wic_tree_say(uint64_t *truth, uint64_t epoch)
+{
+	__atomic_store_n(truth, epoch, __ATOMIC_RELEASE);
+}
+
+/**
+ * wic_tree_say_end() - End the 16 tags of a line: waits for what is not published fail.
+ * @end_truth: the line's end.
+ * @control_truth: the context's control words.
+ * @how: WIC_TREE_CLOSED (-ECANCELED) or WIC_TREE_DIED (-EOWNERDEAD).
+ *
+ * After the last publish.  An end is for good; of two, either is seen.
+ *
+ * Context: host thread.
+ */
+WIC_TREE_HOST void wic_tree_say_end(uint64_t *end_truth, uint64_t *control_truth, uint32_t how)
+{
+	uint64_t old = __atomic_load_n(end_truth, __ATOMIC_RELAXED);
+
+	while (old < how && !__atomic_compare_exchange_n(end_truth, &old, how, 1, __ATOMIC_ACQ_REL,
+							 __ATOMIC_RELAXED))
+		;
+	/* After the end: who sees the count finds it. */
+	__atomic_fetch_add(&control_truth[WIC_TREE_ENDS], 1, __ATOMIC_RELEASE);
+}
+
+/**
+ * wic_tree_say_cancel() - Cancel all waits of a context, or let them wait again.
+ * @control_truth: the context's control words.
+ * @is_on: 1 or 0.
+ *
+ * Context: host thread, signal handler.
+ */
+WIC_TREE_HOST void wic_tree_say_cancel(uint64_t *control_truth, uint32_t is_on)
+{
+	uint64_t old = __atomic_load_n(&control_truth[WIC_TREE_CANCEL], __ATOMIC_RELAXED);
+
+	while (old % 2 != is_on &&
+	       !__atomic_compare_exchange_n(&control_truth[WIC_TREE_CANCEL], &old, old + 1, 1,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
 }
 
 /* ---- what a waiter sees ---------------------------------------------------------------- */
@@ -1119,7 +1233,7 @@ WIC_TREE_FN void wic_tree_publish(struct wic_tree_line *lines, uint32_t tag, uin
 }
 
 /**
- * wic_tree_publish_sys() - The same to a word outside the device: of a peer, or a host's truth.
+ * wic_tree_publish_sys() - The same to a word outside the device: of a peer, or that a host reads.
  * @word: this warp's channel is its only writer.
  * @epoch: greater than the last.
  * @m: live lanes, all of whose stores come before.
@@ -1137,9 +1251,9 @@ WIC_TREE_FN void wic_tree_publish_sys(uint64_t *word, uint64_t epoch, uint32_t m
 
 /**
  * wic_tree_release() - Say that this warp has read the data of an epoch.
- * @count: releases of the tag's page so far, in device memory.
- * @readers: releases that give the page back.
- * @credit: the page's credit, a word of the producer's.
+ * @count: releases so far of the buffer that it lay in, in device memory, 0 at first.
+ * @readers: releases of an epoch that give the buffer back.
+ * @credit: the buffer's word in memory of the producer, who fills it again once it holds @epoch.
  * @epoch: that was on the page.
  * @m: live lanes, all of whose reads come before.
  *

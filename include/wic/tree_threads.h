@@ -29,8 +29,9 @@ static __thread struct wic_tree_thread wic_tree_thread_;
 
 /**
  * wic_tree_thread_set() - This thread is a warp of a block.
- * @block: of those that use the same lines.
- * @warp: in its block, less than its lot's warps.
+ * @block: any number; for people.
+ * @warp: its number in its lot, less than the lot's warps.  Two threads with one number in one
+ *	lot hang, past their deadlines too.
  *
  * Context: thread, before its first wait in this source file's functions.
  */

@@ -145,11 +145,48 @@ static void end_of_device_tags(void)
 	}
 }
 
+/* What the host calls, on words of its own. */
+static void host_side(void)
+{
+	static uint64_t truth[WIC_TREE_LINE_TAGS], control_truth[WIC_TREE_LINE_TAGS], end;
+	static struct wic_tree_line line, control;
+
+	memset(&line, 0xff, sizeof(line));
+	wic_tree_control_set(&control, &control, control_truth);
+	wic_tree_line_set(&line, &line, truth, &end, &control);
+	TEST_TRUE(line.reader == &line && line.control == &control && !line.word[3] && !line.owner);
+	TEST_TRUE(control.reader == &control && !control.control);
+	wic_tree_say(&truth[3], 7);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 3, 7, 0, 1), 0);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 4, 1, 0, 1), WIC_TREE_ETIMEDOUT);
+	wic_tree_say_cancel(control_truth, 0);
+	TEST_EQ(control_truth[WIC_TREE_CANCEL], 0);
+	wic_tree_say_cancel(control_truth, 1);
+	wic_tree_say_cancel(control_truth, 1);
+	TEST_EQ(control_truth[WIC_TREE_CANCEL], 1);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 4, 1, 0, 1), WIC_TREE_ECANCELED);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 3, 7, 0, 1), 0);
+	wic_tree_say_cancel(control_truth, 0);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 4, 1, 0, 1), WIC_TREE_ETIMEDOUT);
+	wic_tree_say_end(&end, control_truth, WIC_TREE_CLOSED);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 4, 1, 0, 1), WIC_TREE_ECANCELED);
+	wic_tree_say_end(&end, control_truth, WIC_TREE_DIED);
+	wic_tree_say_end(&end, control_truth, WIC_TREE_CLOSED);
+	TEST_EQ(end, WIC_TREE_DIED);
+	wic_tree_line_set(&line, &line, truth, &end, &control);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 4, 1, 0, 1), WIC_TREE_EOWNERDEAD);
+	TEST_EQ(wic_tree_wait(NULL, &line, 16, 3, 7, 0, 1), 0);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct test tests[] = { TEST(cancel_ends_waits),         TEST(cancel_cleared),
-					     TEST(cancel_of_another_context), TEST(end_of_tags),
-					     TEST(end_of_device_tags),        { 0 } };
+	static const struct test tests[] = { TEST(cancel_ends_waits),
+					     TEST(cancel_cleared),
+					     TEST(cancel_of_another_context),
+					     TEST(end_of_tags),
+					     TEST(end_of_device_tags),
+					     TEST(host_side),
+					     { 0 } };
 
 	return test_main(argc, argv, tests);
 }
