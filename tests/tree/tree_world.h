@@ -24,13 +24,8 @@
 #define WORLD_WARPS 40u
 #define WORLD_BLOCKS 16u
 #define WORLD_PUTS (1u << 14) /* a round */
-/*
- * Some turns and naps of a watcher, 10 us each; README.md has what was measured.  Ends and cancels
- * take longer where a block waits in two contexts: it reads one control line a turn, and in
- * most turns that of its lowest waiter.
- */
+/* Some turns and naps of a watcher, 10 us each; README.md has what was measured. */
 #define WORLD_LATE_NS_MAX 300000
-#define WORLD_END_LATE_NS_MAX 1000000
 #define WORLD_NOT_DUE INT64_MAX
 
 enum world_kind { WORLD_TAG, WORLD_WORD, WORLD_QUEUE };
@@ -247,7 +242,7 @@ static inline void world_check_late(uint32_t id, const char *what)
 	int64_t late = world_late_ns(&world.wait[id]), end = world_end_late_ns(&world.wait[id]);
 
 	SCHED_CHECK(late <= WORLD_LATE_NS_MAX, what, id, late);
-	SCHED_CHECK(end <= WORLD_END_LATE_NS_MAX, what, id, end);
+	SCHED_CHECK(end <= WORLD_LATE_NS_MAX, what, id, end);
 	if (late > world.counts.late_ns_max)
 		world.counts.late_ns_max = late;
 	if (end > world.counts.end_late_ns_max)
