@@ -249,6 +249,16 @@ static inline void sleep_ms(unsigned int ms)
 	nanosleep(&ts, NULL);
 }
 
+static inline void wait_for_parks(struct wic *w, uint64_t parks)
+{
+	uint64_t end_ns = now_ns() + TIMEOUT;
+
+	while (stats_of(w).parks < parks) {
+		TEST_TRUE(now_ns() < end_ns);
+		sleep_ms(1);
+	}
+}
+
 static inline uint32_t load(const uint32_t *p)
 {
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);

@@ -294,7 +294,8 @@ static void events_tell_the_story(void)
 	a = take_args(ch, 8, 1);
 	launch(w, take_kernel, &a, 2, 128);
 	TEST_EQ(wic_events_read(w, events, 4096, &n), -EBUSY);
-	sleep_ms(5);
+	/* In push mode what is published before it is asked for parks nobody. */
+	wait_for_parks(w, 8);
 	for (uint32_t t = 0; t < 8; t++)
 		stage_and_publish(ch, t, 1, 4096);
 	TEST_EQ(wic_sync(w, TIMEOUT), 0);

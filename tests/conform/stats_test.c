@@ -2,16 +2,6 @@
 /* Each counter and the recorder's events, of runs whose numbers are known. */
 #include "tests/conform/conform.h"
 
-static void wait_for_parks(struct wic *w, uint64_t parks)
-{
-	uint64_t end_ns = now_ns() + TIMEOUT;
-
-	while (stats_of(w).parks < parks) {
-		TEST_TRUE(now_ns() < end_ns);
-		sleep_ms(1);
-	}
-}
-
 static void zero_at_open(void)
 {
 	struct wic_config cfg = WIC_CONFIG_INIT;
