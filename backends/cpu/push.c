@@ -51,9 +51,8 @@ int wic_cpu_push_control_create(struct cpu_push_control *c, uint32_t devices)
 		wic_cpu_push_control_destroy(c);
 		return wic_fail(-ENOMEM, "control lines of %u devices", devices);
 	}
-	for (uint32_t i = 0; i <= devices; i++) {
+	for (uint32_t i = 0; i <= devices; i++)
 		wic_tree_control_set(&c->lines[i], &c->lines[i], c->truth);
-	}
 	return 0;
 }
 
@@ -258,7 +257,7 @@ void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoc
 	if (is_raised_in_place(ch))
 		wic_tree_publish(p->lines, tag, epoch, 1);
 	else
-		__atomic_store_n(&p->truth[tag], epoch, __ATOMIC_RELEASE);
+		wic_tree_say(&p->truth[tag], epoch);
 	wic_cpu_push_look_again(ch);
 }
 
