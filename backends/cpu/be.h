@@ -72,6 +72,12 @@ static inline bool cpu_be_is_cancelled(const struct wic_be *be)
 	return __atomic_load_n(&be->push_control.truth[0], __ATOMIC_ACQUIRE) & 1;
 }
 
+/* For a wait that begins now: any later cancel makes the word greater, a clear alone does not. */
+static inline uint64_t cpu_be_cancels(const struct wic_be *be)
+{
+	return __atomic_load_n(&be->push_control.truth[0], __ATOMIC_ACQUIRE) & ~(uint64_t)1;
+}
+
 /* The @n-th core this process may use, counted from 0; -1: there is none. */
 int wic_cpu_be_core(uint32_t n);
 uint32_t wic_cpu_be_core_count(void);

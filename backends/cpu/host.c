@@ -278,6 +278,7 @@ int wic_cpu_host_request(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch
 	wait.req.deadline_ns = wic_deadline_ns(now, timeout_ns);
 	wait.req.status = CPU_STATUS_PENDING;
 	wait.req.since_ns = now;
+	wait.req.cancels = cpu_be_cancels(ch->be);
 	wait.req.host = &wait;
 	wic_cpu_channel_enter(ch);
 	rc = slot_take(&ch->be->hosts, &wait);

@@ -31,7 +31,8 @@ void wic_cpu_mon_flush_queue(struct cpu_monitor *mon, struct cpu_device *dev,
 			     const struct wic_be_channel *ch);
 /* When all warps of the device wait for pages that only they could give back: -EDEADLK. */
 void wic_cpu_mon_break_deadlock(struct cpu_monitor *mon, struct cpu_device *dev);
-/* waiters.c: end all waits; log the old ones. */
+/* waiters.c: end all waits that a cancel has met; log the old ones. */
+bool wic_cpu_mon_is_cancelled(const struct cpu_monitor *mon, const struct cpu_request *req);
 void wic_cpu_mon_cancel_all(struct cpu_monitor *mon);
 void wic_cpu_mon_warn_old(struct cpu_monitor *mon, uint64_t now_ns);
 void wic_cpu_mon_serve_queue(struct cpu_monitor *mon, struct cpu_device *dev);

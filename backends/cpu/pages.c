@@ -10,7 +10,7 @@
 #include "lib/log.h"
 #include "lib/machine.h"
 
-/* Who waits for pages, on one channel or (NULL) on all, ends with -ECANCELED. */
+/* Who waits for pages, on one channel or (NULL) since before a cancel, ends with -ECANCELED. */
 void wic_cpu_mon_flush_queue(struct cpu_monitor *mon, struct cpu_device *dev,
 			     const struct wic_be_channel *ch)
 {
@@ -19,7 +19,7 @@ void wic_cpu_mon_flush_queue(struct cpu_monitor *mon, struct cpu_device *dev,
 	pthread_mutex_lock(&dev->lock);
 	for (req = dev->queue_first; req; req = next) {
 		next = req->queue_next;
-		if (ch && req->ch != ch)
+		if (ch ? req->ch != ch : !wic_cpu_mon_is_cancelled(mon, req))
 			continue;
 		wic_cpu_mon_check_input(mon, wic_pool_leave(dev->pool, &req->waiter));
 		wic_cpu_queue_remove(dev, req);

@@ -181,6 +181,7 @@ static int park(struct cpu_warp *w)
 	w->faulted = false;
 	req->status = CPU_STATUS_PENDING;
 	req->since_ns = wic_now_ns();
+	req->cancels = cpu_be_cancels(sm->be);
 	req->is_warned = false;
 	req->has_run = false;
 	req->owns_hold = false;

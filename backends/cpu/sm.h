@@ -65,6 +65,8 @@ struct cpu_request {
 	uint64_t epoch;
 	uint64_t deadline_ns;
 	uint64_t since_ns;
+	uint64_t
+		cancels; /* the cancel word as it was when it began, or would be without a cancel */
 	uint32_t tag;
 	uint32_t pages;     /* 0: wait without data */
 	uint32_t ref_count; /* of a set: its waiting, or (pages) its pages; 0: the one tag above */

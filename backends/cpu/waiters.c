@@ -141,9 +141,17 @@ int wic_cpu_waiters(struct wic_be *be, struct wic_waiter *waiters_out, size_t ma
 	return rc;
 }
 
+/* This thread may have been late: a wait that began after a clear is not the cancel's. */
+bool wic_cpu_mon_is_cancelled(const struct cpu_monitor *mon, const struct cpu_request *req)
+{
+	return __atomic_load_n(&mon->be->push_control.truth[0], __ATOMIC_ACQUIRE) > req->cancels;
+}
+
 static void cancel_one(struct visit *v, struct cpu_request *req, bool for_pages)
 {
 	(void)for_pages;
+	if (!wic_cpu_mon_is_cancelled(v->mon, req))
+		return;
 	/* -EINVAL: its REPLAY is on the way. */
 	(void)wic_engine_cancel(v->mon->engine, wic_cpu_mon_cookie_of(req));
 }

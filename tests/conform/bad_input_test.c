@@ -164,9 +164,14 @@ static void take_set(struct bad_env *e)
 {
 	struct wic_ref refs[BAD_SET];
 
+	int rc;
+
 	for (uint32_t i = 0; i < BAD_SET; i++)
 		refs[i] = (struct wic_ref){ .tag = i, .epoch = e->serial };
-	BAD_WANT(0, wic_request_all(&e->h, NULL, refs, BAD_SET, BAD_WAIT));
+	rc = wic_request_all(&e->h, NULL, refs, BAD_SET, BAD_WAIT);
+	BAD_WANT(0, rc);
+	if (rc)
+		return;
 	for (uint32_t i = 0; i < BAD_SET; i++) {
 		BAD_WANT(true, *(uint64_t *)refs[i].data == word_of(i, e->serial, 0));
 		BAD_WANT(0, wic_release(&e->h, i, e->serial));

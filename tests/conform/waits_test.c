@@ -305,6 +305,34 @@ static void cancel_ends_all(void)
 	close_quietly(w);
 }
 
+/* Whoever carries the cancel out may be late: what begins after the clear is not its. */
+static void cancel_does_not_outlive_its_clear(void)
+{
+	struct wait_args a = { .epoch = 1, .timeout_ns = TIMEOUT };
+	struct wic_config cfg = WIC_CONFIG_INIT;
+	struct wic_channel *ch;
+	struct wic *w;
+
+	cfg.pool_pages = 32; /* some wait for pages */
+	w = open_with(cfg);
+	ch = channel(w, 32, BYTES, 1);
+	a.h = wic_channel_handle(ch);
+	for (uint32_t round = 0; round < 40; round++, a.epoch++) {
+		launch(w, request_kernel, &a, 8, 4 * 32);
+		sched_yield();
+		wic_cancel(w);
+		TEST_EQ(wic_sync(w, TIMEOUT), 0);
+		wic_cancel_clear(w);
+		for (uint32_t i = 0; i < 32; i++)
+			stage_and_publish(ch, i, a.epoch, BYTES);
+		launch(w, request_kernel, &a, 8, 4 * 32);
+		TEST_EQ(wic_sync(w, TIMEOUT), 0);
+		for (uint32_t i = 0; i < 32; i++)
+			TEST_EQ(a.rc[i], 0);
+	}
+	close_quietly(w);
+}
+
 static struct wic *cancelled_by_signal;
 
 static void on_signal(int sig)
@@ -673,6 +701,7 @@ int main(int argc, char **argv)
 		TEST(producer_ends_while_one_stages),
 		TEST(producers_bad),
 		TEST(cancel_ends_all),
+		TEST(cancel_does_not_outlive_its_clear),
 		TEST(cancel_in_a_signal_handler),
 		TEST(listing_names_the_silent),
 		TEST(listing_of_threads_and_pages),
