@@ -139,6 +139,7 @@
 #define WIC_TREE_EOWNERDEAD (-130)
 #define WIC_TREE_PENDING 1 /* none of them yet */
 #define WIC_TREE_WATCHES 2 /* and the role is this warp's */
+#define WIC_TREE_LAST_ 3   /* of an epoch's readers */
 
 #define WIC_TREE_LINE_TAGS 16u
 
@@ -1251,28 +1252,57 @@ WIC_TREE_FN void wic_tree_publish_sys(uint64_t *word, uint64_t epoch, uint32_t m
 
 /**
  * wic_tree_release() - Say that this warp has read the data of an epoch.
- * @count: releases so far of the buffer that it lay in, in device memory, 0 at first.
- * @readers: releases of an epoch that give the buffer back.
+ * @count: of the buffer that it lay in, in device memory, 0 at first: epoch << 16 | releases of
+ *	that epoch.  Two epochs one after the other in a buffer may not differ by a multiple of
+ *2^48.
+ * @readers: releases of an epoch that give the buffer back, 1 to 65,535.
  * @credit: the buffer's word in memory of the producer, who fills it again once it holds @epoch.
  * @epoch: that was on the page.
  * @m: live lanes, all of whose reads come before.
  *
  * Context: warp, converged.
- * Return: 1 in the warp that completed the readers, else 0; the same in all lanes.
+ * Return: 1 in the warp that completed the readers, else 0; -EINVAL: all have released it; the same
+ * in all lanes.
  */
-WIC_TREE_FN uint32_t wic_tree_release(uint64_t *count, uint32_t readers, uint64_t *credit,
-				      uint64_t epoch, uint32_t m)
+WIC_TREE_FN int wic_tree_release(uint64_t *count, uint32_t readers, uint64_t *credit,
+				 uint64_t epoch, uint32_t m)
 {
-	uint32_t last = 0;
+	int rc = WIC_TREE_PENDING;
 
 	wic_t_sync(m);
 	WIC_T_ONE(m) {
-		/* Each reader's add is ordered after its reads and before the last one's. */
-		last = (wic_t_add(count, 1) + 1) % readers == 0;
-		if (last)
+		while (rc == WIC_TREE_PENDING) {
+			uint64_t old = wic_t_load(count);
+			uint64_t now = (old ^ epoch << 16) >> 16 ? epoch << 16 : old;
+			uint32_t before = (uint32_t)now & 0xffff;
+
+			if (before >= readers)
+				rc = WIC_TREE_EINVAL;
+			/* After each reader's reads, and before the last one's. */
+			else if (wic_t_swap(count, old, now + 1))
+				rc = before + 1 == readers ? WIC_TREE_LAST_ : 0;
+		}
+		if (rc == WIC_TREE_LAST_)
 			wic_t_post_sys(credit, epoch);
 	}
-	return wic_t_get(m, last);
+	rc = (int)wic_t_get(m, (uint32_t)rc);
+	return rc == WIC_TREE_LAST_ ? 1 : rc;
+}
+
+/**
+ * wic_tree_is_released() - Have all readers released an epoch?
+ * @count: as wic_tree_release() keeps it.
+ * @readers: see wic_tree_release().
+ * @epoch: that the buffer holds, or held before.
+ *
+ * Context: any.
+ * Return: 1 or 0.
+ */
+WIC_TREE_FN uint32_t wic_tree_is_released(const uint64_t *count, uint32_t readers, uint64_t epoch)
+{
+	uint64_t now = wic_t_load(count);
+
+	return !((now ^ epoch << 16) >> 16) && ((uint32_t)now & 0xffff) >= readers;
 }
 
 #ifdef WIC_TREE_NEXT

@@ -117,18 +117,6 @@ WIC_TREE_FN void wic_t_give(uint64_t *p)
 	asm volatile("st.release.gpu.global.u64 [%0], 0;" ::"l"(wic_t_global_(p)) : "memory");
 }
 
-/* Returns what was there. */
-WIC_TREE_FN uint64_t wic_t_add(uint64_t *p, uint64_t v)
-{
-	uint64_t old;
-
-	asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
-		     : "=l"(old)
-		     : "l"(wic_t_global_(p)), "l"(v)
-		     : "memory");
-	return old;
-}
-
 /* @old -> @v; 1: done. */
 WIC_TREE_FN uint32_t wic_t_swap(uint64_t *p, uint64_t old, uint64_t v)
 {
