@@ -83,9 +83,6 @@
 #ifndef WIC_TREE_H
 #define WIC_TREE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <wic/abi.h>
 
 #define WIC_WARPS_MAX 32u /* of a block that shares a lot */
@@ -103,6 +100,7 @@
  * WIC_T_TURN(): a watcher goes on without a nap: other fibers of its thread run there.
  * WIC_T_BEGAN(): when the wait of this warp began, as far as the lengths of naps go.
  * WIC_T_JOINED(lot): this warp is about to park behind a watcher, who may be in a long nap.
+ * WIC_T_FIRST(lot, word): the first watcher of a lot; word: that it waits for, with its low bits.
  * WIC_T_READS_ALL: each watcher reads the lines that its waiters want; nobody owns any.
  */
 #ifndef WIC_T_TURN
@@ -110,6 +108,9 @@
 #endif
 #ifndef WIC_T_BEGAN
 #define WIC_T_BEGAN() wic_t_now()
+#endif
+#ifndef WIC_T_FIRST
+#define WIC_T_FIRST(lot, word) ((void)0)
 #endif
 #ifndef WIC_T_JOINED
 #define WIC_T_JOINED(lot) ((void)0)
@@ -147,6 +148,7 @@
 #define WIC_TREE_CANCEL 0u
 #define WIC_TREE_ENDS 1u
 #define WIC_TREE_CONTROL_WORDS 2u
+#define WIC_TREE_WAITED 2u /* no copy: blocks that reached a wait, where they are counted */
 
 /* Values of an end. */
 #define WIC_TREE_CLOSED 1u
@@ -234,6 +236,18 @@ WIC_TREE_FN void wic_tree_lot_init(struct wic_lot *lot, uint32_t warps)
 		lot->warp[i].until = 0;
 		lot->warp[i].line = 0;
 	}
+}
+
+/**
+ * wic_tree_lot_fini() - End a lot, in which no warp waits.
+ * @lot: its memory may be used for something else after a barrier of the block.
+ *
+ * Context: one thread of the block, after a barrier of it.
+ */
+WIC_TREE_FN void wic_tree_lot_fini(struct wic_lot *lot)
+{
+	for (uint32_t i = 0; i < lot->warps; i++)
+		wic_t_barrier_fini(WIC_T_AT(WIC_T_LOT_OF(lot), warp[i].barrier));
 }
 
 /* ---- the host's side -------------------------------------------------------------------- */
@@ -937,8 +951,12 @@ WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 {
 	uint32_t left = 0;
 
-	WIC_T_ONE(m)
+	WIC_T_ONE(m) {
 		wic_t_lot_store64(WIC_T_AT(lot, since), WIC_T_BEGAN());
+		if (!wic_t_lot_load64(WIC_T_AT(lot, turns)))
+			WIC_T_FIRST(lot,
+				    wic_t_lot_load64(WIC_T_AT(lot, warp[wic_tree_me_(lot)].word)));
+	}
 	while (!wic_t_get(m, left)) {
 		uint32_t moved;
 

@@ -176,6 +176,11 @@ WIC_TREE_FN void wic_t_barrier_init(uint64_t *barrier)
 	*barrier = 0;
 }
 
+WIC_TREE_FN void wic_t_barrier_fini(uint64_t *barrier)
+{
+	(void)barrier;
+}
+
 /* ---- lanes: one leader, who is all of them --------------------------------------------- */
 
 #define WIC_T_ONE(m) if ((void)(m), 1)
