@@ -13,12 +13,16 @@
 
 #include <wic/wic.h>
 
+#include "lib/memory.h"
+
 struct wic_be;         /* a context of the back-end, owned by struct wic */
 struct wic_be_channel; /* a channel of the back-end, owned by struct wic_channel */
 
 #define WIC_BE_CAP_PULL (1u << 0)
 #define WIC_BE_CAP_PUSH (1u << 1)
 #define WIC_BE_CAP_EVENTS (1u << 2)
+/* Kernels are GPU code (lib/kernel_image.h); channels carry signals and up to 4,096 bytes a tag. */
+#define WIC_BE_CAP_GPU (1u << 3)
 
 #define WIC_BE_DEVICE_ALL UINT32_MAX
 #define WIC_BE_CANCEL_FOR_GOOD UINT64_MAX /* in the cancel word: the context ends or is dead */
@@ -80,6 +84,13 @@ struct wic_be_ops {
 	 * status but -ETIMEDOUT says that none of it runs: what it used may be freed.
 	 */
 	int (*sync)(struct wic_be *be, uint32_t device, uint64_t timeout_ns);
+
+	/* As lib/memory.h has them; @bytes is not 0, @p not NULL. */
+	int (*mem_alloc)(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,
+			 size_t bytes, void **p_out);
+	void (*mem_free)(struct wic_be *be, void *p);
+	int (*mem_copy)(struct wic_be *be, void *dst, const void *src, size_t bytes);
+	void (*geometry)(const struct wic_be *be, struct wic_geometry *geometry_out);
 
 	void (*stats)(struct wic_be *be, struct wic_stats *stats_out);
 	int (*events)(struct wic_be *be, struct wic_event *events_out, size_t events_max,

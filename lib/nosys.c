@@ -139,6 +139,38 @@ int wic_nosys_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns)
 	return 0;
 }
 
+int wic_nosys_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,
+			size_t bytes, void **p_out)
+{
+	(void)be;
+	(void)kind;
+	(void)device;
+	(void)bytes;
+	(void)p_out;
+	return nosys("mem_alloc");
+}
+
+void wic_nosys_mem_free(struct wic_be *be, void *p)
+{
+	(void)be;
+	(void)p;
+}
+
+int wic_nosys_mem_copy(struct wic_be *be, void *dst, const void *src, size_t bytes)
+{
+	(void)be;
+	(void)dst;
+	(void)src;
+	(void)bytes;
+	return nosys("mem_copy");
+}
+
+void wic_nosys_geometry(const struct wic_be *be, struct wic_geometry *geometry_out)
+{
+	(void)be;
+	memset(geometry_out, 0, sizeof(*geometry_out));
+}
+
 void wic_nosys_stats(struct wic_be *be, struct wic_stats *stats_out)
 {
 	(void)be;

@@ -34,6 +34,12 @@ int wic_nosys_waiters(struct wic_be *be, struct wic_waiter *waiters_out, size_t 
 int wic_nosys_launch(struct wic_be *be, const struct wic_launch_desc *l);
 /* 0: nothing was launched. */
 int wic_nosys_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns);
+int wic_nosys_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,
+			size_t bytes, void **p_out);
+void wic_nosys_mem_free(struct wic_be *be, void *p);
+int wic_nosys_mem_copy(struct wic_be *be, void *dst, const void *src, size_t bytes);
+/* Nothing is known. */
+void wic_nosys_geometry(const struct wic_be *be, struct wic_geometry *geometry_out);
 /* Counts nothing. */
 void wic_nosys_stats(struct wic_be *be, struct wic_stats *stats_out);
 int wic_nosys_events(struct wic_be *be, struct wic_event *events_out, size_t events_max,

@@ -7,7 +7,7 @@
 #include "lib/log.h"
 #include "lib/nosys.h"
 
-#define CAPS_KNOWN (WIC_BE_CAP_PULL | WIC_BE_CAP_PUSH | WIC_BE_CAP_EVENTS)
+#define CAPS_KNOWN (WIC_BE_CAP_PULL | WIC_BE_CAP_PUSH | WIC_BE_CAP_EVENTS | WIC_BE_CAP_GPU)
 
 static const struct wic_be_ops *const built_in[] = { &wic_be_cpu, &wic_be_nil, NULL };
 static const struct wic_be_ops *const *backends = built_in;
@@ -35,6 +35,8 @@ static const char *empty_slot(const struct wic_be_ops *ops)
 		return "cancel_word or waiters";
 	if (!ops->owner_died || !ops->host_request || !ops->host_release)
 		return "owner_died, host_request or host_release";
+	if (!ops->mem_alloc || !ops->mem_free || !ops->mem_copy || !ops->geometry)
+		return "mem_alloc, mem_free, mem_copy or geometry";
 	if (!ops->launch || !ops->sync || !ops->stats || !ops->events)
 		return "launch, sync, stats or events";
 	return NULL;
@@ -45,6 +47,7 @@ static const char *caps_mismatch(const struct wic_be_ops *ops)
 {
 	bool has_channels = ops->caps & (WIC_BE_CAP_PULL | WIC_BE_CAP_PUSH);
 	bool has_events = ops->caps & WIC_BE_CAP_EVENTS;
+	bool is_gpu = ops->caps & WIC_BE_CAP_GPU;
 
 	if (ops->caps & ~CAPS_KNOWN)
 		return "an unknown capability";
@@ -59,6 +62,11 @@ static const char *caps_mismatch(const struct wic_be_ops *ops)
 		return "PULL, PUSH and stage do not agree";
 	if (has_events != (ops->events != wic_nosys_events))
 		return "EVENTS and events do not agree";
+	/* The host cannot touch what a GPU's own memory is, and somebody has to size grids. */
+	if (is_gpu != (ops->geometry != wic_nosys_geometry))
+		return "GPU and geometry do not agree";
+	if (is_gpu && ops->mem_alloc == wic_plain_mem_alloc)
+		return "GPU and mem_alloc do not agree";
 	return NULL;
 }
 

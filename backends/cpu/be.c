@@ -12,6 +12,7 @@
 #include "backends/cpu/measure.h"
 #include "core/dep.h"
 #include "lib/log.h"
+#include "lib/nosys.h"
 
 /*
  * Closing is one TLB flush whatever the number of pages, and of a request's pages only
@@ -526,6 +527,10 @@ const struct wic_be_ops wic_be_cpu = {
 	.host_release = wic_cpu_host_release,
 	.launch = be_launch,
 	.sync = be_sync,
+	.mem_alloc = wic_plain_mem_alloc,
+	.mem_free = wic_plain_mem_free,
+	.mem_copy = wic_plain_mem_copy,
+	.geometry = wic_nosys_geometry,
 	.stats = be_stats,
 	.events = be_events,
 };

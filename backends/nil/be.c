@@ -172,6 +172,10 @@ const struct wic_be_ops wic_be_nil = {
 	.waiters = waiters,
 	.launch = wic_nosys_launch,
 	.sync = wic_nosys_sync,
+	.mem_alloc = wic_plain_mem_alloc,
+	.mem_free = wic_plain_mem_free,
+	.mem_copy = wic_plain_mem_copy,
+	.geometry = wic_nosys_geometry,
 	.stats = wic_nosys_stats,
 	.events = wic_nosys_events,
 };

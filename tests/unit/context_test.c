@@ -156,6 +156,12 @@ static void be_check_empty_slots(void)
 	fake_fini();
 }
 
+static void fake_geometry(const struct wic_be *be, struct wic_geometry *geometry_out)
+{
+	(void)be;
+	geometry_out->sms = 132;
+}
+
 static void be_check_caps(void)
 {
 	struct wic_be_ops ops = fake_ops;
@@ -185,6 +191,14 @@ static void be_check_caps(void)
 	refuse_ops(&ops, "EVENTS");
 	ops.caps = WIC_BE_CAP_PUSH;
 	TEST_EQ(wic_be_check(&ops), 0);
+	ops.caps |= WIC_BE_CAP_GPU;
+	refuse_ops(&ops, "geometry");
+	ops.geometry = fake_geometry;
+	refuse_ops(&ops, "mem_alloc");
+	ops.mem_alloc = wic_nosys_mem_alloc;
+	TEST_EQ(wic_be_check(&ops), 0);
+	ops.caps &= ~WIC_BE_CAP_GPU;
+	refuse_ops(&ops, "geometry");
 	fake_fini();
 }
 
@@ -203,6 +217,7 @@ static void nosys_answers(void)
 	struct wic_probe probe;
 	struct wic_handle handle;
 	struct wic_stats stats = { .requests = 3 };
+	struct wic_geometry geometry = { 1, 1, 1 };
 
 	fake_init();
 	TEST_EQ(wic_nosys_probe(&probe, 1), 0);
@@ -213,6 +228,12 @@ static void nosys_answers(void)
 	EXPECT_REFUSED(wic_nosys_host_request(NULL, 0, 1, 0, NULL), -ENOTSUP, "host_request");
 	EXPECT_REFUSED(wic_nosys_host_release(NULL, 0, 1), -ENOTSUP, "host_release");
 	EXPECT_REFUSED(wic_nosys_launch(NULL, NULL), -ENOTSUP, "launch");
+	EXPECT_REFUSED(wic_nosys_mem_alloc(NULL, WIC_MEM_HOST, WIC_HOST, 1, NULL), -ENOTSUP,
+		       "mem_alloc");
+	EXPECT_REFUSED(wic_nosys_mem_copy(NULL, NULL, NULL, 1), -ENOTSUP, "mem_copy");
+	wic_nosys_mem_free(NULL, NULL);
+	wic_nosys_geometry(NULL, &geometry);
+	TEST_EQ(geometry.sms, 0);
 	EXPECT_REFUSED(wic_nosys_events(NULL, NULL, 0, NULL), -ENOTSUP, "events");
 	TEST_EQ(wic_nosys_sync(NULL, 0, 0), 0);
 	wic_nosys_close(NULL);

@@ -231,6 +231,10 @@ const struct wic_be_ops fake_ops = {
 	.host_release = wic_nosys_host_release,
 	.launch = fake_launch,
 	.sync = fake_sync,
+	.mem_alloc = wic_plain_mem_alloc,
+	.mem_free = wic_plain_mem_free,
+	.mem_copy = wic_plain_mem_copy,
+	.geometry = wic_nosys_geometry,
 	.stats = fake_stats,
 	.events = fake_events,
 };
