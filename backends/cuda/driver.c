@@ -56,6 +56,7 @@ static const struct call calls[] = {
 	REQUIRED("cuMemcpyHtoDAsync_v2", memcpy_htod_async),
 	REQUIRED("cuMemcpyAsync", memcpy_async),
 	REQUIRED("cuMemsetD8_v2", memset_d8),
+	OPTIONAL("cuMemAllocManaged", mem_alloc_managed),
 	REQUIRED("cuPointerGetAttribute", pointer_get_attribute),
 	REQUIRED("cuStreamCreateWithPriority", stream_create_with_priority),
 	REQUIRED("cuStreamDestroy_v2", stream_destroy),

@@ -97,6 +97,7 @@ enum wic_cu_pointer_attribute {
 	WIC_CU_POINTER_MEMORY_TYPE = 2,    /* unsigned int, enum wic_cu_memory_type */
 	WIC_CU_POINTER_DEVICE_POINTER = 3, /* uint64_t */
 	WIC_CU_POINTER_HOST_POINTER = 4,   /* void * */
+	WIC_CU_POINTER_IS_MANAGED = 8,     /* unsigned int */
 	WIC_CU_POINTER_DEVICE_ORDINAL = 9, /* int */
 	WIC_CU_POINTER_RANGE_START = 11,   /* uint64_t */
 	WIC_CU_POINTER_RANGE_BYTES = 12,   /* size_t */
@@ -110,6 +111,7 @@ enum wic_cu_memory_type {
 #define WIC_CU_HOST_PORTABLE 0x1u  /* mem_host_alloc: pinned for every context */
 #define WIC_CU_HOST_DEVICEMAP 0x2u /* and at a device address */
 #define WIC_CU_HOST_WRITECOMBINED 0x4u
+#define WIC_CU_MANAGED_ATTACH_GLOBAL 0x1u
 #define WIC_CU_STREAM_NON_BLOCKING 0x1u /* no order with the null stream */
 #define WIC_CU_EVENT_BLOCKING_SYNC 0x1u
 #define WIC_CU_EVENT_DISABLE_TIMING 0x2u
@@ -150,6 +152,8 @@ struct wic_cuda_driver {
 				 struct wic_cu_stream *stream);
 	int (*memcpy_async)(uint64_t to, uint64_t from, size_t bytes, struct wic_cu_stream *stream);
 	int (*memset_d8)(uint64_t address, unsigned char value, size_t bytes);
+	/* Or NULL: some containers lack it. */
+	int (*mem_alloc_managed)(uint64_t *address_out, size_t bytes, unsigned int flags);
 	int (*pointer_get_attribute)(void *value_out, int attribute, uint64_t address);
 
 	int (*stream_create_with_priority)(struct wic_cu_stream **stream_out, unsigned int flags,
