@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+int main(void)
+{
+	return 0;
+}
