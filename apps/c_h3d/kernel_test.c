@@ -41,7 +41,8 @@ static void run_open(struct run *r, const struct method_ops *ops, const struct a
 	for (i = 0; i < r->shape->channel_count; i++) {
 		const struct app_channel *c = &r->shape->channels[i];
 		struct method_params mp = { c->tags,     c->readers, c->bytes_per_tag,
-					    WIC_MS(200), c->ends,    WIC_MODE_DEFAULT };
+					    WIC_MS(200), c->ends,    WIC_MODE_DEFAULT,
+					    NULL };
 
 		TEST_EQ(ops->open(NULL, &mp, &r->method[i]), 0);
 		ops->args(r->method[i], &r->m[i]);

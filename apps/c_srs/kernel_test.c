@@ -284,7 +284,7 @@ static void kernel_turn_length(void)
 			.sm_warps = 8,
 			.turn_percent = 25u << (2 * i),
 		};
-		struct method_params mp = { 0, 1, 3 * 64 * 64, 0, { 0 }, WIC_MODE_DEFAULT };
+		struct method_params mp = { 0, 1, 3 * 64 * 64, 0, { 0 }, WIC_MODE_DEFAULT, NULL };
 		struct run r = { .ops = &method_none };
 
 		TEST_EQ(app_c_srs.open(&p, &r.app), 0);
@@ -309,7 +309,7 @@ static void kernel_side_percent(void)
 		.sm_blocks = 4,
 		.sm_warps = 28,
 	};
-	struct method_params mp = { 0, 7, 3 * 192 * 192, 0, { 0 }, WIC_MODE_DEFAULT };
+	struct method_params mp = { 0, 7, 3 * 192 * 192, 0, { 0 }, WIC_MODE_DEFAULT, NULL };
 	struct run r = { .ops = &method_none };
 
 	TEST_EQ(app_c_srs.open(&p, &r.app), 0);

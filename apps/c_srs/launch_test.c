@@ -37,10 +37,13 @@ static void run_open(struct run *r, const struct method_ops *ops, enum app_size 
 	cfg.sm_warps = p.sm_warps;
 	cfg.pool_pages = r->shape.pool_pages_min;
 	TEST_EQ(wic_open(&cfg, &r->w), 0);
-	mp = (struct method_params){
-		r->shape.tags, r->shape.readers, r->shape.bytes_per_tag, WIC_S(30),
-		{ 0 },         WIC_MODE_DEFAULT
-	};
+	mp = (struct method_params){ r->shape.tags,
+				     r->shape.readers,
+				     r->shape.bytes_per_tag,
+				     WIC_S(30),
+				     { 0 },
+				     WIC_MODE_DEFAULT,
+				     NULL };
 	TEST_EQ(ops->open(r->w, &mp, &r->method), 0);
 }
 
@@ -143,7 +146,8 @@ static void launch_times_out(void)
 		run_open(&r, methods[i], APP_TINY);
 		r.ops->close(r.method);
 		mp = (struct method_params){ r.shape.tags, r.shape.readers, r.shape.bytes_per_tag,
-					     WIC_MS(30),   { 0 },           WIC_MODE_DEFAULT };
+					     WIC_MS(30),   { 0 },           WIC_MODE_DEFAULT,
+					     NULL };
 		TEST_EQ(r.ops->open(r.w, &mp, &r.method), 0);
 		r.ops->args(r.method, &m);
 		l.kernel = app_kernel_of(&app_c_srs, r.ops->name);
