@@ -36,6 +36,7 @@ static void run_open(struct run *r, const struct method_ops *ops, const struct a
 	memset(r, 0, sizeof(*r));
 	r->ops = ops;
 	TEST_EQ(app_c_h3d.open(p, &r->app), 0);
+	TEST_EQ(app_c_h3d.load(r->app, NULL), 0);
 	r->shape = app_c_h3d.shape(r->app);
 	r->end = r->shape->steps;
 	for (i = 0; i < r->shape->channel_count; i++) {

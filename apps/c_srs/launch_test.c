@@ -37,6 +37,7 @@ static void run_open(struct run *r, const struct method_ops *ops, enum app_size 
 	cfg.sm_warps = p.sm_warps;
 	cfg.pool_pages = r->shape.pool_pages_min;
 	TEST_EQ(wic_open(&cfg, &r->w), 0);
+	TEST_EQ(app_c_srs.load(r->app, r->w), 0);
 	mp = (struct method_params){ r->shape.tags,
 				     r->shape.readers,
 				     r->shape.bytes_per_tag,
@@ -50,8 +51,8 @@ static void run_open(struct run *r, const struct method_ops *ops, enum app_size 
 static void run_close(struct run *r)
 {
 	r->ops->close(r->method);
-	wic_close(r->w);
 	app_c_srs.close(r->app);
+	wic_close(r->w);
 }
 
 static void produce(struct run *r, uint32_t first, uint32_t end, uint64_t epoch)

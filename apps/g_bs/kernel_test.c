@@ -40,6 +40,7 @@ static void run_open(struct run *r, const struct method_ops *ops, const struct a
 	memset(r, 0, sizeof(*r));
 	r->ops = ops;
 	TEST_EQ(app_g_bs.open(p, &r->app), 0);
+	TEST_EQ(app_g_bs.load(r->app, NULL), 0);
 	r->shape = app_g_bs.shape(r->app);
 	r->end = r->shape->channels[0].tags;
 	for (i = 0; i < GBS_DEVICES; i++) {
