@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/kernel_image.h"
 #include "methods/method.h"
 
 enum app_size { APP_TINY, APP_SMALL, APP_DEFAULT, APP_LARGE };
@@ -84,11 +85,24 @@ static inline struct app_channel app_shape_channel(const struct app_shape *s, ui
 
 struct app;
 
-/* The kernel compiled for a method. */
+/* The kernel compiled for a method, and its GPU code. */
 struct app_kernel {
 	const char *method;
 	void (*kernel)(const void *args);
+	struct wic_kernel_image *image;
 };
+/* A row of app_ops.kernels, and the declarations for it: apps/kernel_image.c. */
+#define APP_KERNEL(method, kernel)                \
+	{                                         \
+		method, kernel, &(kernel##_image) \
+	}
+#define APP_KERNEL_DECLARE(kernel)     \
+	void kernel(const void *args); \
+	extern struct wic_kernel_image kernel##_image
+#define APP_KERNEL_END           \
+	{                        \
+		NULL, NULL, NULL \
+	}
 
 struct app_ops {
 	const char *name;    /* "C_SRS" */
@@ -135,5 +149,8 @@ const struct app_ops *app_find(const char *name);
  * returned is started by method_launch() only.
  */
 void (*app_kernel_of(const struct app_ops *app, const char *method))(const void *args);
+/* Have wic_open() and wic_launch() know the GPU code of all of its kernels.  Any thread; once or
+ * many times, before the context is opened, so that nothing is loaded while a kernel waits. */
+void app_kernels_add(const struct app_ops *app);
 
 #endif /* WIC_APPS_APP_H */

@@ -24,6 +24,7 @@ static int resolve(struct bench_rig *rig, struct wic_config *cfg)
 	const char *from;
 	int rc;
 
+	app_kernels_add(rig->p.app);
 	asked.backend = o->backend;
 	asked.sms = o->sms;
 	asked.record_events = rig->p.record_events;

@@ -23,12 +23,12 @@
 #define CHANNELS_IN 0u /* of the classes, then those out */
 #define CHANNELS_OUT H3D_CLASSES
 
-void h3d_kernel_none(const void *args);
-void h3d_kernel_naive(const void *args);
-void h3d_kernel_leader(const void *args);
-void h3d_kernel_warp(const void *args);
-void h3d_kernel_thread_futex(const void *args);
-void h3d_kernel_wic(const void *args);
+APP_KERNEL_DECLARE(h3d_kernel_none);
+APP_KERNEL_DECLARE(h3d_kernel_naive);
+APP_KERNEL_DECLARE(h3d_kernel_leader);
+APP_KERNEL_DECLARE(h3d_kernel_warp);
+APP_KERNEL_DECLARE(h3d_kernel_thread_futex);
+APP_KERNEL_DECLARE(h3d_kernel_wic);
 
 /* The first value that the host took and that was not what was sent. */
 struct taken {
@@ -216,13 +216,13 @@ static const char *app_describe(const struct app *app)
 }
 
 static const struct app_kernel kernels[] = {
-	{ "none", h3d_kernel_none },
-	{ "naive", h3d_kernel_naive },
-	{ "leader", h3d_kernel_leader },
-	{ "warp", h3d_kernel_warp },
-	{ "wic", h3d_kernel_wic },
-	{ "thread-futex", h3d_kernel_thread_futex },
-	{ NULL, NULL },
+	APP_KERNEL("none", h3d_kernel_none),
+	APP_KERNEL("naive", h3d_kernel_naive),
+	APP_KERNEL("leader", h3d_kernel_leader),
+	APP_KERNEL("warp", h3d_kernel_warp),
+	APP_KERNEL("wic", h3d_kernel_wic),
+	APP_KERNEL("thread-futex", h3d_kernel_thread_futex),
+	APP_KERNEL_END,
 };
 
 static int box_begin(void *arg, uint32_t block)

@@ -22,13 +22,13 @@
 #define WORK_BYTES_MAX ((uint64_t)1 << 30) /* for blocks beyond those resident */
 #define VARIANTS 2                         /* see produce() */
 
-void srs_kernel_none(const void *args);
-void srs_kernel_naive(const void *args);
-void srs_kernel_leader(const void *args);
-void srs_kernel_warp(const void *args);
-void srs_kernel_split(const void *args);
-void srs_kernel_thread_futex(const void *args);
-void srs_kernel_wic(const void *args);
+APP_KERNEL_DECLARE(srs_kernel_none);
+APP_KERNEL_DECLARE(srs_kernel_naive);
+APP_KERNEL_DECLARE(srs_kernel_leader);
+APP_KERNEL_DECLARE(srs_kernel_warp);
+APP_KERNEL_DECLARE(srs_kernel_split);
+APP_KERNEL_DECLARE(srs_kernel_thread_futex);
+APP_KERNEL_DECLARE(srs_kernel_wic);
 
 /* What all distinct tiles of a variant must come to; made at the first check. */
 struct expected {
@@ -270,10 +270,14 @@ static const char *app_describe(const struct app *app)
 }
 
 static const struct app_kernel kernels[] = {
-	{ "none", srs_kernel_none },     { "naive", srs_kernel_naive },
-	{ "leader", srs_kernel_leader }, { "warp", srs_kernel_warp },
-	{ "split", srs_kernel_split },   { "thread-futex", srs_kernel_thread_futex },
-	{ "wic", srs_kernel_wic },       { NULL, NULL },
+	APP_KERNEL("none", srs_kernel_none),
+	APP_KERNEL("naive", srs_kernel_naive),
+	APP_KERNEL("leader", srs_kernel_leader),
+	APP_KERNEL("warp", srs_kernel_warp),
+	APP_KERNEL("split", srs_kernel_split),
+	APP_KERNEL("thread-futex", srs_kernel_thread_futex),
+	APP_KERNEL("wic", srs_kernel_wic),
+	APP_KERNEL_END,
 };
 
 static const void *app_args(struct app *app, const struct m_args *m, uint64_t epoch)

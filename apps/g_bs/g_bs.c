@@ -16,12 +16,12 @@
 #define ARRAYS_MAX (1u << 16) /* 2^20 tags in all */
 #define POOL_PAGES_MAX (1u << 21)
 
-void gbs_kernel_none(const void *args);
-void gbs_kernel_naive(const void *args);
-void gbs_kernel_leader(const void *args);
-void gbs_kernel_warp(const void *args);
-void gbs_kernel_thread_futex(const void *args);
-void gbs_kernel_wic(const void *args);
+APP_KERNEL_DECLARE(gbs_kernel_none);
+APP_KERNEL_DECLARE(gbs_kernel_naive);
+APP_KERNEL_DECLARE(gbs_kernel_leader);
+APP_KERNEL_DECLARE(gbs_kernel_warp);
+APP_KERNEL_DECLARE(gbs_kernel_thread_futex);
+APP_KERNEL_DECLARE(gbs_kernel_wic);
 
 struct app {
 	struct app_shape shape;
@@ -237,13 +237,13 @@ static const char *app_describe(const struct app *app)
 }
 
 static const struct app_kernel kernels[] = {
-	{ "none", gbs_kernel_none },
-	{ "naive", gbs_kernel_naive },
-	{ "leader", gbs_kernel_leader },
-	{ "warp", gbs_kernel_warp },
-	{ "wic", gbs_kernel_wic },
-	{ "thread-futex", gbs_kernel_thread_futex },
-	{ NULL, NULL },
+	APP_KERNEL("none", gbs_kernel_none),
+	APP_KERNEL("naive", gbs_kernel_naive),
+	APP_KERNEL("leader", gbs_kernel_leader),
+	APP_KERNEL("warp", gbs_kernel_warp),
+	APP_KERNEL("wic", gbs_kernel_wic),
+	APP_KERNEL("thread-futex", gbs_kernel_thread_futex),
+	APP_KERNEL_END,
 };
 
 static const void *app_args(struct app *app, const struct m_args *m, uint64_t epoch)
