@@ -11,3 +11,12 @@ void (*app_kernel_of(const struct app_ops *app, const char *method))(const void 
 		k++;
 	return k->kernel;
 }
+
+void app_kernels_add(const struct app_ops *app)
+{
+	const struct app_kernel *k;
+
+	for (k = app->kernels; k->method; k++)
+		if (k->image->image)
+			wic_kernel_image_add(k->image);
+}

@@ -3,6 +3,10 @@
  * An application, as bench sees it.  One kernel source (apps/<name>/kernel.c),
  * compiled once a method; a serial reference; a check that can fail.
  *
+ * open() says what the work is, before there is a context for it; load() takes the memory.
+ * What kernels touch is device memory (lib/memory.h), filled and read by copies, so that the same
+ * source serves every back-end.
+ *
  * A run: args() with a new epoch, launch on each device, the host's steps in order
  * (by default it publishes the tags [0, tags) of the one channel), sync, check().  All
  * tags of all channels are used once a run, at the run's epoch.
@@ -14,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/kernel_image.h"
 #include "methods/method.h"
 
 enum app_size { APP_TINY, APP_SMALL, APP_DEFAULT, APP_LARGE };
@@ -21,7 +26,7 @@ enum app_size { APP_TINY, APP_SMALL, APP_DEFAULT, APP_LARGE };
 struct app_params {
 	enum app_size size;
 	uint64_t seed;
-	uint32_t sms;          /* of the context that will run it, >= 1 */
+	uint32_t sms;          /* of the context that will run it, >= 1, a device */
 	uint32_t sm_blocks;    /* resident blocks an SM */
 	uint32_t sm_warps;     /* resident warps an SM */
 	uint32_t threads;      /* consumer threads of the kernel; 0: fill the SMs */
@@ -31,6 +36,7 @@ struct app_params {
 	/* Length of an item's side against the size's own, in per cent, 1 to 100; 0: 100.
 	 * Bench scales the work with it. */
 	uint32_t side_percent;
+	bool is_gpu; /* more memory, and one host thread for far more of them */
 };
 
 #define APP_CHANNELS_MAX 8u
@@ -79,11 +85,24 @@ static inline struct app_channel app_shape_channel(const struct app_shape *s, ui
 
 struct app;
 
-/* The kernel compiled for a method. */
+/* The kernel compiled for a method, and its GPU code. */
 struct app_kernel {
 	const char *method;
 	void (*kernel)(const void *args);
+	struct wic_kernel_image *image;
 };
+/* A row of app_ops.kernels, and the declarations for it: apps/kernel_image.c. */
+#define APP_KERNEL(method, kernel)                \
+	{                                         \
+		method, kernel, &(kernel##_image) \
+	}
+#define APP_KERNEL_DECLARE(kernel)     \
+	void kernel(const void *args); \
+	extern struct wic_kernel_image kernel##_image
+#define APP_KERNEL_END           \
+	{                        \
+		NULL, NULL, NULL \
+	}
 
 struct app_ops {
 	const char *name;    /* "C_SRS" */
@@ -95,11 +114,15 @@ struct app_ops {
 	/* The producer is a kernel: R is what that makes of it and cannot be set. */
 	bool is_self_paced;
 	int (*open)(const struct app_params *p, struct app **app_out);
+	/* Once, before args().  @w: where the kernels will run, borrowed until close(), which
+	 * therefore comes before wic_close(); NULL: there is no back-end, as in some tests. */
+	int (*load)(struct app *app, struct wic *w);
 	const struct app_shape *(*shape)(const struct app *app);
 	/* One line: where the data comes from, what of it is used. */
 	const char *(*describe)(const struct app *app);
 	const struct app_kernel *kernels; /* the last one's method is NULL */
 	/* Argument struct of the next run, owned by the app; clears the run's results.
+	 * NULL: the memory cannot be reached; wic_last_error().
 	 * @m: one a channel.  With several devices: that of device 0. */
 	const void *(*args)(struct app *app, const struct m_args *m, uint64_t epoch);
 	/* That of another device, after args().  NULL: there is one device. */
@@ -126,5 +149,8 @@ const struct app_ops *app_find(const char *name);
  * returned is started by method_launch() only.
  */
 void (*app_kernel_of(const struct app_ops *app, const char *method))(const void *args);
+/* Have wic_open() and wic_launch() know the GPU code of all of its kernels.  Any thread; once or
+ * many times, before the context is opened, so that nothing is loaded while a kernel waits. */
+void app_kernels_add(const struct app_ops *app);
 
 #endif /* WIC_APPS_APP_H */

@@ -75,20 +75,19 @@ static void describe(struct sweep *s)
 	snprintf(r->mechanism, sizeof(r->mechanism), "%s", wic_describe(rig->w));
 	snprintf(r->data, sizeof(r->data), "%s", rig->p.app->describe(rig->app));
 	snprintf(r->geometry, sizeof(r->geometry),
-		 "%u block%s of %u threads on %u SM%s%s; the producer and the Monitor on the last "
-		 "of "
-		 "%u "
-		 "core%s; threads are %s",
+		 "%u block%s of %u threads on %u SM%s%s; %s on the last of %u core%s; threads are "
+		 "%s",
 		 rig->shape->grid_blocks, rig->shape->grid_blocks == 1 ? "" : "s",
 		 rig->shape->block_threads, rig->sms, rig->sms == 1 ? "" : "s",
-		 rig->p.app->devices > 1 ? " of each of 2 devices" : "", cores,
+		 rig->p.app->devices > 1 ? " of each of 2 devices" : "",
+		 rig->is_gpu ? "the producer" : "the producer and the Monitor", cores,
 		 cores == 1 ? "" : "s", bench_is_pinned() ? "pinned" : "not pinned");
 	snprintf(r->left_out, sizeof(r->left_out), "%s", rig->left_out);
 	if (rig->p.turn_percent != 100)
 		snprintf(r->geometry + strlen(r->geometry),
 			 sizeof(r->geometry) - strlen(r->geometry),
 			 "; turns of %u %% of the kernel's own length", rig->p.turn_percent);
-	if (sms + 1 > cores)
+	if (sms + 1 > cores && !rig->is_gpu)
 		snprintf(r->note, sizeof(r->note),
 			 "NOTE: %u SM threads and the producer share %u core%s, so they take turns "
 			 "with each other; the times say little.",
@@ -258,6 +257,9 @@ static void record_strips(struct sweep *s)
 	struct bench_rig_params p = s->rig.p;
 	struct bench_rig rig;
 
+	/* Nothing records there. */
+	if (s->rig.is_gpu)
+		return;
 	p.methods = wanted;
 	p.method_count = 0;
 	p.record_events = BENCH_RECORD_EVENTS;
@@ -380,6 +382,10 @@ static int sweep_turns(struct sweep *s)
 	const struct bench_options *o = s->b->o;
 	struct bench_report *r = s->r;
 
+	if (s->rig.is_gpu && o->turn_count > 1)
+		add_note(r, "A GPU's warps take no turns: --turn-percent has no meaning there.");
+	if (s->rig.is_gpu)
+		return 0;
 	if (o->turn_count > 1)
 		bench_console_sweep_head(s->b->text, r, BENCH_SWEEP_TURN);
 	for (uint32_t i = 1; i < o->turn_count; i++) {

@@ -6,10 +6,15 @@
 #include "bench/steps.h"
 #include "lib/config.h"
 #include "lib/log.h"
+#include "lib/memory.h"
+#include "lib/registry.h"
 
 /* A wait that takes this long has failed: the longest run is some seconds. */
 #define WAIT_TIMEOUT_NS WIC_S(20)
 #define SYNC_TIMEOUT_NS WIC_S(60)
+/* Of a GPU's SM: kernels of 256 threads a block with up to 64 registers are all resident. */
+#define GPU_SM_BLOCKS 4u
+#define GPU_SM_WARPS 32u
 
 /* What the context will be, as far as the application's grid depends on it. */
 static int resolve(struct bench_rig *rig, struct wic_config *cfg)
@@ -19,6 +24,7 @@ static int resolve(struct bench_rig *rig, struct wic_config *cfg)
 	const char *from;
 	int rc;
 
+	app_kernels_add(rig->p.app);
 	asked.backend = o->backend;
 	asked.sms = o->sms;
 	asked.record_events = rig->p.record_events;
@@ -28,12 +34,53 @@ static int resolve(struct bench_rig *rig, struct wic_config *cfg)
 		return rc;
 	}
 	cfg->devices = rig->p.app->devices;
-	/* The cpu back-end's default. */
+	/* The cpu back-end's default; a GPU has what it has. */
 	if (!cfg->sms)
 		cfg->sms = (bench_cores() - 1) / cfg->devices;
 	if (!cfg->sms)
 		cfg->sms = 1;
 	rig->sms = cfg->sms;
+	return 0;
+}
+
+static bool may_be_gpu(const struct wic_config *cfg)
+{
+	for (const struct wic_be_ops *const *b = wic_backends(); *b; b++)
+		if (((*b)->caps & WIC_BE_CAP_GPU) &&
+		    (!strcmp(cfg->backend, "auto") || !strcmp(cfg->backend, (*b)->name)))
+			return true;
+	return false;
+}
+
+/*
+ * Where it may be a GPU the context comes first, since the grid depends on what that has.  A
+ * context that turns out to be none is closed again: its pool depends on the application.
+ */
+static int gpu_open(struct bench_rig *rig, struct wic_config *cfg)
+{
+	struct wic_geometry g;
+	int rc;
+
+	if (!may_be_gpu(cfg))
+		return 0;
+	rc = wic_open(cfg, &rig->w);
+	if (rc) {
+		bench_error("cannot open a context: %s", wic_last_error());
+		return rc;
+	}
+	rig->is_gpu = wic_is_gpu(rig->w);
+	if (!rig->is_gpu) {
+		wic_close(rig->w);
+		rig->w = NULL;
+		return 0;
+	}
+	wic_geometry_get(rig->w, &g);
+	rig->sms = g.sms;
+	if (rig->p.options->sms && rig->p.options->sms < g.sms)
+		rig->sms = rig->p.options->sms;
+	/* Kernels of logical devices share the SMs, and wait for each other. */
+	cfg->sm_blocks = GPU_SM_BLOCKS / cfg->devices;
+	cfg->sm_warps = GPU_SM_WARPS / cfg->devices;
 	return 0;
 }
 
@@ -51,6 +98,7 @@ static int app_open(struct bench_rig *rig, const struct wic_config *cfg)
 		.input = o->input,
 		.turn_percent = rig->p.turn_percent,
 		.side_percent = rig->p.side_percent,
+		.is_gpu = rig->is_gpu,
 	};
 	int rc = rig->p.app->open(&ap, &rig->app);
 
@@ -67,11 +115,53 @@ static int context_open(struct bench_rig *rig, struct wic_config *cfg)
 {
 	int rc;
 
+	if (rig->w)
+		return 0;
 	if (cfg->pool_pages < rig->shape->pool_pages_min)
 		cfg->pool_pages = rig->shape->pool_pages_min;
 	rc = wic_open(cfg, &rig->w);
 	if (rc)
 		bench_error("cannot open a context: %s", wic_last_error());
+	return rc;
+}
+
+static void data_close(struct bench_rig *rig)
+{
+	for (uint32_t i = 0; i < APP_CHANNELS_MAX; i++)
+		wic_mem_free(rig->w, rig->data[i]);
+}
+
+/*
+ * No method copies on a GPU, and only one runs at a time: one buffer serves all.  A method that
+ * read before its data is there would find that of another epoch, which the check finds.
+ */
+static int data_open(struct bench_rig *rig)
+{
+	for (uint32_t i = 0; i < app_shape_channels(rig->shape) && rig->is_gpu; i++) {
+		struct app_channel c = app_shape_channel(rig->shape, i);
+		bool is_of_devices = c.ends.is_from_device && !c.ends.is_to_host;
+		void *p;
+		int rc = wic_mem_alloc(rig->w, is_of_devices ? WIC_MEM_DEVICE : WIC_MEM_HOST,
+				       WIC_GPU(c.ends.to), c.tags * method_stride(c.bytes_per_tag),
+				       &p);
+
+		if (rc) {
+			data_close(rig);
+			return rc;
+		}
+		rig->data[i] = p;
+	}
+	return 0;
+}
+
+static int memory_open(struct bench_rig *rig)
+{
+	int rc = rig->p.app->load(rig->app, rig->w);
+
+	if (!rc)
+		rc = data_open(rig);
+	if (rc)
+		bench_error("%s has no memory: %s", rig->p.app->name, wic_last_error());
 	return rc;
 }
 
@@ -98,6 +188,7 @@ static int method_open(struct bench_rig *rig, struct bench_method *m, const stru
 			.timeout_ns = WAIT_TIMEOUT_NS,
 			.ends = c.ends,
 			.mode = rig->p.options->mode,
+			.data = rig->data[i],
 		};
 
 		rc = ops->open(rig->w, &mp, &m->channels[i]);
@@ -119,6 +210,10 @@ static bool is_left_out(const struct bench_rig *rig, const struct method_ops *op
 	uint64_t warps = (uint64_t)rig->shape->grid_blocks *
 			 ((rig->shape->block_threads + WIC_WARP_LANES - 1) / WIC_WARP_LANES);
 
+	if (method_check_where(ops, rig->w)) {
+		snprintf(text, bytes, "%s", wic_last_error());
+		return true;
+	}
 	if (!app_kernel_of(rig->p.app, ops->name)) {
 		snprintf(text, bytes, "%s: the kernel of %s is not written for it", ops->name,
 			 rig->p.app->name);
@@ -156,23 +251,31 @@ int bench_rig_open(struct bench_rig *rig, const struct bench_rig_params *p)
 	rig->p = *p;
 	rc = resolve(rig, &cfg);
 	if (!rc)
-		rc = app_open(rig, &cfg);
+		rc = gpu_open(rig, &cfg);
 	if (rc)
 		return rc;
+	rc = app_open(rig, &cfg);
+	if (rc)
+		goto err_close_context;
 	rc = context_open(rig, &cfg);
+	if (rc)
+		goto err_close_app;
+	rc = memory_open(rig);
 	if (rc)
 		goto err_close_app;
 	rc = method_open(rig, &rig->bare, &method_none);
 	if (rc)
-		goto err_close_context;
+		goto err_close_data;
 	methods_open(rig);
 	bench_pin_last(&rig->pin);
 	return 0;
 
-err_close_context:
-	wic_close(rig->w);
+err_close_data:
+	data_close(rig);
 err_close_app:
 	p->app->close(rig->app);
+err_close_context:
+	wic_close(rig->w);
 	return rc;
 }
 
@@ -182,8 +285,9 @@ void bench_rig_close(struct bench_rig *rig)
 	for (uint32_t i = 0; i < rig->method_count; i++)
 		method_close(&rig->methods[i]);
 	method_close(&rig->bare);
-	wic_close(rig->w);
+	data_close(rig);
 	rig->p.app->close(rig->app);
+	wic_close(rig->w);
 }
 
 static void stats_since(struct bench_rig *rig, const struct wic_stats *before,
@@ -304,6 +408,8 @@ static void run_kernel(struct bench_rig *rig, struct bench_method *m,
 	struct wic_stats before = { .size_bytes = sizeof(before) };
 	const void *args = app_args(rig, m, false);
 
+	if (!args)
+		bench_run_failed(run, -EIO, "arguments");
 	if (wic_stats_get(rig->w, &before))
 		bench_run_failed(run, -EINVAL, "statistics");
 	launch_all(rig, m, args, run);
@@ -323,6 +429,8 @@ static void fill_by_kernels(struct bench_rig *rig, uint64_t *prod_ns_out, struct
 	struct bench_method *m = &rig->bare;
 	const void *args = app_args(rig, m, true);
 
+	if (!args)
+		bench_run_failed(run, -EIO, "arguments");
 	for (uint32_t i = 0; i < rig->p.app->devices && !run->status; i++) {
 		run->start_ns = wic_now_ns();
 		launch(rig, m, i, i ? rig->p.app->args_of(rig->app, i) : args, run);

@@ -3,7 +3,7 @@
  * A rig: one application, one context and all methods opened in it, ready to run
  * any of them any number of times.
  *
- *	this thread, last core		SM threads, the other cores
+ *	this thread, last core		SM threads, the other cores; or a GPU
  *	 launch --------------------->	kernel: c1, wait, c2, ...
  *	 stage, fill, sleep, publish	   ^
  *	 ... a tag at a time ...  ---------+
@@ -70,6 +70,9 @@ struct bench_rig {
 	struct bench_pin pin;
 	uint64_t epoch; /* of the last run */
 	uint32_t sms;
+	/* A GPU's: memory for the data of each channel, which the methods share, one at a time. */
+	unsigned char *data[APP_CHANNELS_MAX];
+	bool is_gpu;
 	uint32_t productions; /* steps of the host that publish */
 	bool is_dead;         /* a kernel hangs: nothing can run any more */
 };

@@ -34,6 +34,7 @@ struct trial {
 	uint64_t bare_ns;
 	uint64_t bytes_per_tag;
 	uint32_t tags;
+	bool is_gpu;
 };
 
 /* The shortest of three runs: the first pays for first touches, others for neighbours. */
@@ -68,6 +69,7 @@ static int try_size(const struct bench_options *o, const struct app_ops *app,
 	} else {
 		trial_out->bytes_per_tag = rig.shape->bytes_per_tag;
 		trial_out->tags = rig.shape->tags;
+		trial_out->is_gpu = rig.is_gpu;
 	}
 	bench_rig_close(&rig);
 	return rc;
@@ -75,11 +77,11 @@ static int try_size(const struct bench_options *o, const struct app_ops *app,
 
 /*
  * Staging and device memory of each method, the same for the application, and all of
- * it once more for the recorded runs.
+ * it once more for the recorded runs.  On a GPU the methods share one buffer.
  */
 static double tags_in_memory(const struct bench_options *o, const struct trial *t)
 {
-	double copies = 4.0 * (o->method_count + 2);
+	double copies = t->is_gpu ? 4.0 : 4.0 * (o->method_count + 2);
 
 	return (double)bench_memory_budget_bytes() / (copies * (double)(t->bytes_per_tag + 1));
 }

@@ -62,7 +62,8 @@ static struct method *channel_open(const struct method_ops *ops, struct wic *w, 
 				   uint64_t timeout_ns)
 {
 	struct method_params p = { TAGS,       1,    WORDS * sizeof(uint64_t),
-				   timeout_ns, ends, WIC_MODE_DEFAULT };
+				   timeout_ns, ends, WIC_MODE_DEFAULT,
+				   NULL };
 	struct method *m = NULL;
 
 	TEST_EQ(ops->open(w, &p, &m), 0);
@@ -210,7 +211,7 @@ static void split_is_from_the_host_only(void)
 		{ .is_to_host = true },
 		{ .to = 1 },
 	};
-	struct method_params p = { TAGS, 1, 64, 1, { 0 }, WIC_MODE_DEFAULT };
+	struct method_params p = { TAGS, 1, 64, 1, { 0 }, WIC_MODE_DEFAULT, NULL };
 	struct wic *w = context_open(1);
 	struct method *m = NULL;
 

@@ -5,7 +5,8 @@
  *
  *	M_KERNEL(srs_kernel, struct srs_args, a) { ... }
  *
- * defines srs_kernel_<name>, so that one source can be linked once a method.
+ * defines srs_kernel_<name>, so that one source can be linked once a method.  It begins with
+ * m_begin().
  */
 #ifndef WIC_METHODS_DEVICE_H
 #define WIC_METHODS_DEVICE_H
@@ -42,7 +43,14 @@
 	} while (0)
 #endif
 
-#define M_KERNEL_2_(prefix, method, type, args) WIC_KERNEL(prefix##_##method, type, args)
+#define M_KERNEL_2_(prefix, method, type, args)                     \
+	WIC_DEVICE void prefix##_##method##_work(const type *args); \
+	WIC_KERNEL(prefix##_##method, type, args)                   \
+	{                                                           \
+		m_begin();                                          \
+		prefix##_##method##_work(args);                     \
+	}                                                           \
+	WIC_DEVICE void prefix##_##method##_work(const type *args)
 #define M_KERNEL_1_(prefix, method, type, args) M_KERNEL_2_(prefix, method, type, args)
 #define M_KERNEL(prefix, type, args) M_KERNEL_1_(prefix, WIC_METHOD, type, args)
 

@@ -65,7 +65,7 @@ static void quiet(void *arg, int level, const char *line)
 
 static void fixture_open(struct fixture *f, const struct kernels *k, uint64_t timeout_ns)
 {
-	struct method_params p = { TAGS, 1, BYTES, timeout_ns, { 0 }, WIC_MODE_DEFAULT };
+	struct method_params p = { TAGS, 1, BYTES, timeout_ns, { 0 }, WIC_MODE_DEFAULT, NULL };
 	struct wic_config cfg = WIC_CONFIG_INIT;
 	struct wic_launch_desc launch = WIC_LAUNCH_DESC_INIT;
 
@@ -326,12 +326,12 @@ static void *publish_later(void *arg)
 
 static void flag_wait_sleeps(void)
 {
-	struct method_params p = { 2, 1, BYTES, 0, { 0 }, WIC_MODE_DEFAULT };
+	struct method_params p = { 2, 1, BYTES, 0, { 0 }, WIC_MODE_DEFAULT, NULL };
 	struct method *m;
 	pthread_t id;
 	void *buffer;
 
-	TEST_EQ(m_memory_method_open("flag", &p, false, &m), 0);
+	TEST_EQ(m_memory_method_open(NULL, &p, 0, &m), 0);
 	TEST_EQ(m_memory_method_stage(m, 1, 5, &buffer), 0);
 	TEST_EQ(m_flag_method_publish(m, 1, 6), -EINVAL);
 	TEST_EQ(m_flag_method_publish(m, 1, 5), 0);

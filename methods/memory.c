@@ -4,9 +4,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/log.h"
+#include "lib/memory.h"
 
 /* As in methods/look.h. */
 #define LOOKS_PER_CLOCK 64
@@ -23,25 +23,19 @@ static void look_pause(void)
 }
 #endif
 
-static unsigned char *memory_map(uint64_t bytes)
+/* Where kernels produce for kernels the host never looks. */
+static bool is_of_devices(const struct method_params *p)
 {
-	void *p;
-
-	if (bytes > SIZE_MAX)
-		return NULL;
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return NULL;
-	/* As the cpu back-end does for the pages of wic: every method reads huge pages. */
-	(void)madvise(p, bytes, MADV_HUGEPAGE);
-	memset(p, 0, bytes);
-	return p;
+	return p->ends.is_from_device && !p->ends.is_to_host;
 }
 
-static void memory_unmap(void *p, uint64_t bytes)
+static void *region(struct m_memory *mem, enum wic_mem kind, uint32_t device, uint64_t bytes)
 {
-	if (p)
-		munmap(p, bytes);
+	void *p = NULL;
+
+	if (bytes > SIZE_MAX || wic_mem_alloc(mem->w, kind, WIC_GPU(device), bytes, &p))
+		return NULL;
+	return p;
 }
 
 static uint64_t flag_bytes(const struct m_memory *mem)
@@ -49,7 +43,34 @@ static uint64_t flag_bytes(const struct m_memory *mem)
 	return (uint64_t)mem->tags * M_FLAG_WORDS * sizeof(uint64_t);
 }
 
-int m_memory_init(struct m_memory *mem, const struct method_params *p, bool in_place)
+static bool has_staging(const struct m_memory *mem, uint32_t how)
+{
+	if (how & M_MEMORY_IN_PLACE)
+		return false;
+	return (how & M_MEMORY_SPARE) || !wic_is_gpu(mem->w);
+}
+
+/* True: all that is wanted is there. */
+static bool regions_init(struct m_memory *mem, const struct method_params *p, uint32_t how)
+{
+	enum wic_mem kind = is_of_devices(p) ? WIC_MEM_DEVICE : WIC_MEM_HOST, flags_kind = kind;
+	uint64_t bytes = mem->stride * mem->tags;
+
+	if (kind == WIC_MEM_HOST && (how & M_MEMORY_MANAGED_FLAGS))
+		flags_kind = WIC_MEM_MANAGED;
+	mem->flags = region(mem, flags_kind, p->ends.to, flag_bytes(mem));
+	mem->staged = calloc(p->tags, sizeof(*mem->staged));
+	mem->is_data_borrowed = p->data != NULL;
+	mem->data = p->data ? p->data : region(mem, kind, p->ends.to, bytes);
+	if (!mem->flags || !mem->staged || !mem->data)
+		return false;
+	if (!has_staging(mem, how))
+		return true;
+	mem->staging = region(mem, kind, p->ends.from, bytes);
+	return mem->staging != NULL;
+}
+
+int m_memory_init(struct m_memory *mem, struct wic *w, const struct method_params *p, uint32_t how)
 {
 	uint64_t bytes;
 
@@ -57,33 +78,30 @@ int m_memory_init(struct m_memory *mem, const struct method_params *p, bool in_p
 	if (!p->tags || !p->bytes_per_tag)
 		return wic_fail(-EINVAL, "method: %u tags of %llu bytes", p->tags,
 				(unsigned long long)p->bytes_per_tag);
+	mem->w = w;
 	mem->tags = p->tags;
 	mem->bytes_per_tag = p->bytes_per_tag;
 	mem->timeout_ns = p->timeout_ns;
 	if (p->bytes_per_tag > UINT64_MAX - WIC_PAGE_BYTES)
 		return wic_fail(-EINVAL, "method: a tag of 2^64 bytes");
-	mem->stride = (p->bytes_per_tag + WIC_PAGE_BYTES - 1) / WIC_PAGE_BYTES * WIC_PAGE_BYTES;
+	mem->stride = method_stride(p->bytes_per_tag);
 	if (__builtin_mul_overflow(mem->stride, (uint64_t)p->tags, &bytes))
 		return wic_fail(-ENOMEM, "method: %u tags of %llu bytes", p->tags,
 				(unsigned long long)p->bytes_per_tag);
-	mem->flags = (uint64_t *)memory_map(flag_bytes(mem));
-	mem->staged = (uint64_t *)memory_map((uint64_t)p->tags * sizeof(uint64_t));
-	mem->data = memory_map(bytes);
-	mem->staging = in_place ? NULL : memory_map(bytes);
-	if (mem->flags && mem->staged && mem->data && (in_place || mem->staging))
+	if (regions_init(mem, p, how))
 		return 0;
 	m_memory_fini(mem);
-	return wic_fail(-ENOMEM, "method: no memory for 2 x %llu bytes", (unsigned long long)bytes);
+	return wic_fail(-ENOMEM, "method: no memory for %llu bytes%s", (unsigned long long)bytes,
+			wic_is_gpu(w) ? "" : ", twice where they are copied");
 }
 
 void m_memory_fini(struct m_memory *mem)
 {
-	uint64_t bytes = mem->stride * mem->tags;
-
-	memory_unmap(mem->staging, bytes);
-	memory_unmap(mem->data, bytes);
-	memory_unmap(mem->staged, (uint64_t)mem->tags * sizeof(uint64_t));
-	memory_unmap(mem->flags, flag_bytes(mem));
+	wic_mem_free(mem->w, mem->staging);
+	if (!mem->is_data_borrowed)
+		wic_mem_free(mem->w, mem->data);
+	free(mem->staged);
+	wic_mem_free(mem->w, mem->flags);
 	memset(mem, 0, sizeof(*mem));
 }
 
@@ -123,15 +141,15 @@ int m_memory_copy(struct m_memory *mem, uint32_t tag, uint64_t epoch)
 	return 0;
 }
 
-int m_memory_method_open(const char *name, const struct method_params *p, bool in_place,
+int m_memory_method_open(struct wic *w, const struct method_params *p, uint32_t how,
 			 struct method **m_out)
 {
 	struct method *m = malloc(sizeof(*m));
 	int rc;
 
 	if (!m)
-		return wic_fail(-ENOMEM, "method %s: no memory", name);
-	rc = m_memory_init(&m->mem, p, in_place);
+		return wic_fail(-ENOMEM, "method: no memory");
+	rc = m_memory_init(&m->mem, w, p, how);
 	if (rc) {
 		free(m);
 		return rc;

@@ -5,6 +5,7 @@
  * Device half: methods/<name>/device.h, chosen by -DWIC_METHOD=<name> through
  * methods/device.h, gives static inline
  *
+ *	void m_begin(void)	once a block, by all its warps, before anything else
  *	void m_init(struct m_state *s, const struct m_args *m)
  *	int  m_wait(struct m_state *s, uint32_t tag, uint64_t epoch, void **data_out)
  *	void m_done(struct m_state *s, uint32_t tag, uint64_t epoch)
@@ -59,7 +60,8 @@
  * Host half: struct method_ops.  A struct method is one channel; a context may have many.
  * Every method makes exactly one copy from the producer's staging buffer to memory of
  * the consumer, and says who does.  No copy at all: none, and wic in push mode, whose producer
- * writes to the consumer's pages; the report says so.
+ * writes to the consumer's pages; the report says so.  On a GPU no method copies, all alike: the
+ * producer writes to memory that the consumer addresses too.
  */
 #ifndef WIC_METHODS_METHOD_H
 #define WIC_METHODS_METHOD_H
@@ -70,7 +72,8 @@
 #include <wic/kernel.h>
 #include <wic/wic.h>
 
-#define M_FLAG_WORDS 8 /* a line a flag: a publish disturbs no other tag's waiters */
+/* 128 bytes, a line of a GPU: a publish disturbs no other tag's waiters. */
+#define M_FLAG_WORDS 16
 
 #define M_KEPT_BYTES_MAX 64
 
@@ -95,11 +98,11 @@ struct m_args {
 };
 
 /*
- * Shared memory at the start of a block's that the hungriest method takes; the
- * application's own begins at M_SHARED_BYTES(warps) of the method it is compiled
+ * Shared memory at the start of a block's that the hungriest method takes (wic on a GPU: its lot);
+ * the application's own begins at M_SHARED_BYTES(warps) of the method it is compiled
  * for.  methods/device.h checks that no method takes more.
  */
-#define M_SHARED_BYTES_MAX(warps) (16u + 16u * (uint32_t)(warps))
+#define M_SHARED_BYTES_MAX(warps) ((40u + 40u * (uint32_t)(warps) + 15u) / 16u * 16u)
 
 /* Who is at the ends of a channel.  All 0: the host produces, device 0 consumes. */
 struct m_ends {
@@ -116,15 +119,29 @@ struct method_params {
 	uint64_t timeout_ns;
 	struct m_ends ends;
 	enum wic_mode mode; /* wic */
+	/* On a GPU: memory of tags * method_stride(bytes_per_tag) that is used for the data, by one
+	 * method at a time, borrowed until close; NULL: the method takes its own. */
+	unsigned char *data;
 };
 
+/* From a tag's data to the next one's. */
+static inline uint64_t method_stride(uint64_t bytes_per_tag)
+{
+	return (bytes_per_tag + WIC_PAGE_BYTES - 1) / WIC_PAGE_BYTES * WIC_PAGE_BYTES;
+}
+
 struct method;
+
+#define METHOD_ON_CPU 1u /* back-ends that are no GPU */
+#define METHOD_ON_GPU 2u
+#define METHOD_ANYWHERE (METHOD_ON_CPU | METHOD_ON_GPU)
 
 struct method_ops {
 	const char *name;
 	const char *summary; /* one line: how it waits */
 	const char *copies;  /* one line: who copies the payload */
 	uint32_t warps_max;  /* of a launch; 0: any number */
+	uint32_t where;      /* METHOD_ON_ bits; open is -ENOTSUP on others */
 	/* @w: where kernels are launched; borrowed until close. */
 	int (*open)(struct wic *w, const struct method_params *p, struct method **m_out);
 	void (*args)(const struct method *m, struct m_args *args_out);
@@ -146,6 +163,9 @@ extern const struct method_ops method_warp;
 extern const struct method_ops method_split;
 extern const struct method_ops method_thread_futex;
 extern const struct method_ops method_wic;
+
+/* 0, or -ENOTSUP and a text: no method for the back-end of @w (NULL: as cpu). */
+int method_check_where(const struct method_ops *ops, const struct wic *w);
 
 /* NULL-terminated, none first. */
 extern const struct method_ops *const methods[];

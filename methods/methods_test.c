@@ -37,7 +37,7 @@ static struct wic *context_open(void)
 
 static void fixture_open(struct fixture *f, const struct method_ops *ops)
 {
-	struct method_params p = { TAGS, 1, BYTES, WIC_MS(20), { 0 }, WIC_MODE_DEFAULT };
+	struct method_params p = { TAGS, 1, BYTES, WIC_MS(20), { 0 }, WIC_MODE_DEFAULT, NULL };
 
 	f->w = context_open();
 	f->ops = ops;
@@ -68,10 +68,10 @@ static void method_find_by_name(void)
 static void method_open_bad(void)
 {
 	static const struct method_params bad[] = {
-		{ 0, 1, BYTES, 1, { 0 }, 0 },
-		{ TAGS, 1, 0, 1, { 0 }, 0 },
-		{ UINT32_MAX, 1, UINT64_MAX / 2, 1, { 0 }, 0 },
-		{ 1, 1, UINT64_MAX, 1, { 0 }, 0 },
+		{ 0, 1, BYTES, 1, { 0 }, 0, NULL },
+		{ TAGS, 1, 0, 1, { 0 }, 0, NULL },
+		{ UINT32_MAX, 1, UINT64_MAX / 2, 1, { 0 }, 0, NULL },
+		{ 1, 1, UINT64_MAX, 1, { 0 }, 0, NULL },
 	};
 	struct wic *w = context_open();
 	size_t i, j;

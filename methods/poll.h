@@ -35,6 +35,10 @@ struct m_state {
 	struct m_block *block;  /* borrowed from the block's shared memory */
 };
 
+WIC_DEVICE void m_begin(void)
+{
+}
+
 WIC_DEVICE void m_init(struct m_state *s, const struct m_args *m)
 {
 	WIC_SHARED(struct m_block, block);

@@ -9,24 +9,26 @@
 #include "apps/c_h3d/reference.h"
 #include "apps/common/parallel.h"
 #include "lib/log.h"
+#include "lib/memory.h"
 #include "lib/minmax.h"
 
 #define WARPS_MAX 8u /* a block: all 26 messages wait in four rounds */
 #define SIDE_MIN 4u
 #define POOL_PAGES_MAX (1u << 21)
-/* Of the boxes u and w and the host's u: what a machine has anyway. */
+/* Of the boxes u and w and the host's u: what a machine has anyway, and one with a GPU. */
 #define BOX_BYTES_MAX ((uint64_t)1 << 30)
+#define BOX_BYTES_MAX_GPU ((uint64_t)10 << 30)
 /* More boxes would be smaller ones in the same time, with more messages for their work. */
 #define BLOCKS_SM_MAX 2u
 #define CHANNELS_IN 0u /* of the classes, then those out */
 #define CHANNELS_OUT H3D_CLASSES
 
-void h3d_kernel_none(const void *args);
-void h3d_kernel_naive(const void *args);
-void h3d_kernel_leader(const void *args);
-void h3d_kernel_warp(const void *args);
-void h3d_kernel_thread_futex(const void *args);
-void h3d_kernel_wic(const void *args);
+APP_KERNEL_DECLARE(h3d_kernel_none);
+APP_KERNEL_DECLARE(h3d_kernel_naive);
+APP_KERNEL_DECLARE(h3d_kernel_leader);
+APP_KERNEL_DECLARE(h3d_kernel_warp);
+APP_KERNEL_DECLARE(h3d_kernel_thread_futex);
+APP_KERNEL_DECLARE(h3d_kernel_wic);
 
 /* The first value that the host took and that was not what was sent. */
 struct taken {
@@ -39,8 +41,10 @@ struct taken {
 
 struct app {
 	struct app_shape shape;
-	struct h3d_args args; /* its pointers but those of the methods are owned */
+	struct wic *w;        /* borrowed from load() on */
+	struct h3d_args args; /* its pointers but those of the methods are owned device memory */
 	double *host;         /* owned: boxes of the host's ranks, one a block */
+	int32_t *status;      /* owned: what check() has fetched of it */
 	struct taken taken;   /* the host thread's */
 	uint32_t warps;       /* a block */
 	char text[160];
@@ -56,7 +60,8 @@ static const uint32_t side_of[] = {
 /* As many boxes as blocks are resident and 1 GiB holds; fewer threads: fewer of them. */
 static void shape_grid(struct app *app, const struct app_params *p)
 {
-	uint64_t fit = BOX_BYTES_MAX / (3 * h3d_box_zones(app->args.side) * sizeof(double));
+	uint64_t fit = (p->is_gpu ? BOX_BYTES_MAX_GPU : BOX_BYTES_MAX) /
+		       (3 * h3d_box_zones(app->args.side) * sizeof(double));
 	uint32_t blocks = p->sms * min_u32(p->sm_blocks, BLOCKS_SM_MAX);
 
 	app->warps = min_u32(max_u32(p->sm_warps / p->sm_blocks, 1), WARPS_MAX);
@@ -119,9 +124,10 @@ static void app_close(struct app *app)
 {
 	if (!app)
 		return;
-	free(app->args.u);
-	free(app->args.w);
-	free(app->args.status);
+	wic_mem_free(app->w, app->args.u);
+	wic_mem_free(app->w, app->args.w);
+	wic_mem_free(app->w, app->args.status);
+	free(app->status);
 	free(app->host);
 	free(app);
 }
@@ -131,17 +137,16 @@ static uint64_t box_bytes(const struct app *app)
 	return h3d_box_zones(app->args.side) * sizeof(double);
 }
 
-static int memory_open(struct app *app)
+static uint64_t status_bytes(const struct app *app)
 {
-	uint64_t bytes = box_bytes(app) * app->shape.grid_blocks;
+	return (uint64_t)app->shape.grid_blocks * app->warps * sizeof(int32_t);
+}
 
-	app->args.u = malloc(bytes);
-	app->args.w = malloc(bytes);
-	app->host = malloc(bytes);
-	app->args.status = calloc((size_t)app->shape.grid_blocks * app->warps, sizeof(int32_t));
-	if (!app->args.u || !app->args.w || !app->host || !app->args.status)
-		return wic_fail(-ENOMEM, "c_h3d: no memory for %u boxes", app->shape.grid_blocks);
-	return 0;
+static void *device_memory(struct app *app, uint64_t bytes)
+{
+	void *p = NULL;
+
+	return wic_mem_alloc(app->w, WIC_MEM_DEVICE, WIC_GPU(0), bytes, &p) ? NULL : p;
 }
 
 static int host_begin(void *arg, uint32_t block)
@@ -151,6 +156,21 @@ static int host_begin(void *arg, uint32_t block)
 
 	h3d_reference_begin(app->args.side, h3d_rank(block, 1), app->host + at);
 	return 0;
+}
+
+static int app_load(struct app *app, struct wic *w)
+{
+	uint64_t bytes = box_bytes(app) * app->shape.grid_blocks;
+
+	app->w = w;
+	app->args.u = device_memory(app, bytes);
+	app->args.w = device_memory(app, bytes);
+	app->args.status = device_memory(app, status_bytes(app));
+	app->host = malloc(bytes);
+	app->status = malloc(status_bytes(app));
+	if (!app->args.u || !app->args.w || !app->args.status || !app->host || !app->status)
+		return wic_fail(-ENOMEM, "c_h3d: no memory for %u boxes", app->shape.grid_blocks);
+	return parallel_for(app->shape.grid_blocks, host_begin, app);
 }
 
 static int app_open(const struct app_params *p, struct app **app_out)
@@ -173,10 +193,6 @@ static int app_open(const struct app_params *p, struct app **app_out)
 	app->args.turn_work = (uint32_t)((uint64_t)H3D_TURN_WORK * H3D_COST_STENCIL * turn / 100);
 	shape_grid(app, p);
 	rc = shape_channels(app, p);
-	if (!rc)
-		rc = memory_open(app);
-	if (!rc)
-		rc = parallel_for(app->shape.grid_blocks, host_begin, app);
 	if (rc) {
 		app_close(app);
 		return rc;
@@ -200,37 +216,43 @@ static const char *app_describe(const struct app *app)
 }
 
 static const struct app_kernel kernels[] = {
-	{ "none", h3d_kernel_none },
-	{ "naive", h3d_kernel_naive },
-	{ "leader", h3d_kernel_leader },
-	{ "warp", h3d_kernel_warp },
-	{ "wic", h3d_kernel_wic },
-	{ "thread-futex", h3d_kernel_thread_futex },
-	{ NULL, NULL },
+	APP_KERNEL("none", h3d_kernel_none),
+	APP_KERNEL("naive", h3d_kernel_naive),
+	APP_KERNEL("leader", h3d_kernel_leader),
+	APP_KERNEL("warp", h3d_kernel_warp),
+	APP_KERNEL("wic", h3d_kernel_wic),
+	APP_KERNEL("thread-futex", h3d_kernel_thread_futex),
+	APP_KERNEL_END,
 };
 
 static int box_begin(void *arg, uint32_t block)
 {
 	struct app *app = arg;
 	uint64_t at = block * h3d_box_zones(app->args.side);
+	double *box = malloc(box_bytes(app));
+	int rc;
 
-	h3d_reference_begin(app->args.side, h3d_rank(block, 0), app->args.u + at);
-	memset(app->args.w + at, 0, box_bytes(app));
-	return 0;
+	if (!box)
+		return wic_fail(-ENOMEM, "c_h3d: no memory for a box");
+	h3d_reference_begin(app->args.side, h3d_rank(block, 0), box);
+	rc = wic_mem_copy(app->w, app->args.u + at, box, box_bytes(app));
+	if (!rc)
+		rc = wic_mem_zero(app->w, app->args.w + at, box_bytes(app));
+	free(box);
+	return rc;
 }
 
 static const void *app_args(struct app *app, const struct m_args *m, uint64_t epoch)
 {
 	struct h3d_args *a = &app->args;
-	size_t warps = (size_t)app->shape.grid_blocks * app->warps;
 
 	memcpy(a->in, m + CHANNELS_IN, sizeof(a->in));
 	memcpy(a->out, m + CHANNELS_OUT, sizeof(a->out));
 	a->epoch = epoch;
-	memset(a->status, 0, warps * sizeof(*a->status));
-	/* It cannot fail: what it calls does not. */
-	(void)parallel_for(app->shape.grid_blocks, box_begin, app);
 	memset(&app->taken, 0, sizeof(app->taken));
+	if (wic_mem_zero(app->w, a->status, status_bytes(app)) ||
+	    parallel_for(app->shape.grid_blocks, box_begin, app))
+		return NULL;
 	return a;
 }
 
@@ -345,8 +367,12 @@ static int check_status(const struct app *app, char *why_out, size_t why_bytes)
 {
 	uint32_t i, count = app->shape.grid_blocks * app->warps;
 
+	if (wic_mem_copy(app->w, app->status, app->args.status, status_bytes(app))) {
+		snprintf(why_out, why_bytes, "the status does not come: %s", wic_last_error());
+		return -EIO;
+	}
 	for (i = 0; i < count; i++) {
-		int rc = app->args.status[i];
+		int rc = app->status[i];
 
 		if (!rc)
 			continue;
@@ -407,24 +433,43 @@ static bool is_row_right(const struct h3d_reference *r, const struct h3d_zone *f
 	return true;
 }
 
-static int check_box(void *arg, uint32_t block)
+/* @boxes: u, then w, of a block. */
+static bool is_box_right(const struct check_job *job, uint32_t block, const double *boxes)
 {
-	const struct check_job *job = arg;
 	const struct h3d_args *a = &job->app->args;
 	struct h3d_reference r = { a->side, h3d_rank(block, 0), a->cycles, a->epoch };
-	uint64_t row = 0, pitch = a->side + 2, box = block * h3d_box_zones(a->side);
+	uint64_t row, pitch = a->side + 2, zones = h3d_box_zones(a->side);
 	struct h3d_zone z = { 0, 0, 0, 0 };
 
 	for (row = 0; row < H3D_VARS * pitch * pitch; row++) {
-		const double *rows[2] = { a->u + box + row * pitch, a->w + box + row * pitch };
+		const double *rows[2] = { boxes + row * pitch, boxes + zones + row * pitch };
 
 		z.y = (uint32_t)(row % pitch);
 		z.z = (uint32_t)(row / pitch % pitch);
 		z.var = (uint32_t)(row / pitch / pitch);
 		if (!is_row_right(&r, &z, rows, job->why + (size_t)block * WHY_BYTES))
-			return -EIO;
+			return false;
 	}
-	return 0;
+	return true;
+}
+
+static int check_box(void *arg, uint32_t block)
+{
+	const struct check_job *job = arg;
+	const struct app *app = job->app;
+	uint64_t zones = h3d_box_zones(app->args.side), at = block * zones;
+	double *boxes = malloc(2 * box_bytes(app));
+	int rc;
+
+	if (!boxes)
+		return wic_fail(-ENOMEM, "c_h3d: no memory for a box");
+	rc = wic_mem_copy(app->w, boxes, app->args.u + at, box_bytes(app));
+	if (!rc)
+		rc = wic_mem_copy(app->w, boxes + zones, app->args.w + at, box_bytes(app));
+	if (!rc)
+		rc = is_box_right(job, block, boxes) ? 0 : -EIO;
+	free(boxes);
+	return rc;
 }
 
 static int check_boxes(const struct app *app, char *why_out, size_t why_bytes)
@@ -466,6 +511,7 @@ const struct app_ops app_c_h3d = {
 	.devices = 1,
 	.side_power = 3,
 	.open = app_open,
+	.load = app_load,
 	.shape = app_get_shape,
 	.describe = app_describe,
 	.kernels = kernels,

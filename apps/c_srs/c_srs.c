@@ -11,6 +11,7 @@
 #include "apps/c_srs/tiles.h"
 #include "apps/common/parallel.h"
 #include "lib/log.h"
+#include "lib/memory.h"
 #include "lib/minmax.h"
 
 #define TAGS_MIN 64u
@@ -21,13 +22,13 @@
 #define WORK_BYTES_MAX ((uint64_t)1 << 30) /* for blocks beyond those resident */
 #define VARIANTS 2                         /* see produce() */
 
-void srs_kernel_none(const void *args);
-void srs_kernel_naive(const void *args);
-void srs_kernel_leader(const void *args);
-void srs_kernel_warp(const void *args);
-void srs_kernel_split(const void *args);
-void srs_kernel_thread_futex(const void *args);
-void srs_kernel_wic(const void *args);
+APP_KERNEL_DECLARE(srs_kernel_none);
+APP_KERNEL_DECLARE(srs_kernel_naive);
+APP_KERNEL_DECLARE(srs_kernel_leader);
+APP_KERNEL_DECLARE(srs_kernel_warp);
+APP_KERNEL_DECLARE(srs_kernel_split);
+APP_KERNEL_DECLARE(srs_kernel_thread_futex);
+APP_KERNEL_DECLARE(srs_kernel_wic);
 
 /* What all distinct tiles of a variant must come to; made at the first check. */
 struct expected {
@@ -39,8 +40,13 @@ struct app {
 	struct app_shape shape;
 	struct tiles tiles; /* owned */
 	struct expected expected[VARIANTS];
-	struct srs_args args; /* its pointers but .m are owned */
-	uint32_t warps;       /* a block */
+	struct wic *w;        /* borrowed from load() on */
+	struct srs_args args; /* its pointers but .m are owned device memory */
+	/* What check() has fetched of it; owned. */
+	struct srs_result *results;
+	uint32_t *row_hashes;
+	int32_t *status;
+	uint32_t warps; /* a block */
 	char text[160];
 };
 
@@ -140,34 +146,84 @@ static void app_close(struct app *app)
 		free(app->expected[i].results);
 		free(app->expected[i].row_hashes);
 	}
-	free(app->args.work);
-	free(app->args.results);
-	free(app->args.row_hashes);
-	free(app->args.status);
+	free(app->results);
+	free(app->row_hashes);
+	free(app->status);
+	wic_mem_free(app->w, app->args.work);
+	wic_mem_free(app->w, app->args.results);
+	wic_mem_free(app->w, app->args.row_hashes);
+	wic_mem_free(app->w, app->args.status);
+	/* Filled here, by its owner; const is for the kernel. */
+	wic_mem_free(app->w, (void *)(uintptr_t)app->args.first);
 	tiles_fini(&app->tiles);
 	free(app);
 }
 
-/* Everything that the kernel writes, touched here and not in the timed loop. */
-static int args_open(struct app *app)
-{
-	struct srs_args *a = &app->args;
-	uint64_t blocks = app->shape.grid_blocks, results = app->shape.tags + blocks;
+/* What the kernel writes and check() reads. */
+struct outputs {
+	void *device;
+	void *host;
+	size_t bytes;
+};
+#define OUTPUTS 3u
 
+static void outputs(const struct app *app, struct outputs *o)
+{
+	const struct srs_args *a = &app->args;
+	size_t results = (size_t)a->tags + app->shape.grid_blocks;
+
+	o[0] = (struct outputs){ a->results, app->results, results * sizeof(*a->results) };
+	o[1] = (struct outputs){ a->row_hashes, app->row_hashes,
+				 results * a->side * sizeof(*a->row_hashes) };
+	o[2] = (struct outputs){ a->status, app->status,
+				 (size_t)app->shape.grid_blocks * app->warps * sizeof(*a->status) };
+}
+
+static void *device_memory(struct app *app, uint64_t bytes)
+{
+	void *p = NULL;
+
+	return wic_mem_alloc(app->w, WIC_MEM_DEVICE, WIC_GPU(0), bytes, &p) ? NULL : p;
+}
+
+static int host_open(struct app *app)
+{
+	struct outputs o[OUTPUTS];
+
+	outputs(app, o);
+	app->results = malloc(o[0].bytes);
+	app->row_hashes = malloc(o[1].bytes);
+	app->status = malloc(o[2].bytes);
+	if (!app->results || !app->row_hashes || !app->status)
+		return wic_fail(-ENOMEM, "c_srs: no memory for the results of %u tags",
+				app->args.tags);
+	return 0;
+}
+
+/* Everything that the kernel touches, and not in the timed loop. */
+static int app_load(struct app *app, struct wic *w)
+{
+	uint64_t blocks = app->shape.grid_blocks, tiles = app->tiles.tile_bytes * app->tiles.count;
+	struct srs_args *a = &app->args;
+	struct outputs o[OUTPUTS];
+
+	app->w = w;
 	a->tags = app->shape.tags;
 	a->side = app->tiles.side;
-	a->first = app->tiles.data;
 	a->first_count = app->tiles.count;
 	a->work_stride = srs_plane_bytes(a->side) * SRS_PLANES;
-	a->work = malloc(a->work_stride * blocks);
-	a->results = calloc(results, sizeof(*a->results));
-	a->row_hashes = calloc(results, a->side * sizeof(*a->row_hashes));
-	a->status = calloc(blocks * app->warps, sizeof(*a->status));
-	if (!a->work || !a->results || !a->row_hashes || !a->status)
+	outputs(app, o);
+	a->first = device_memory(app, tiles);
+	a->work = device_memory(app, a->work_stride * blocks);
+	a->results = device_memory(app, o[0].bytes);
+	a->row_hashes = device_memory(app, o[1].bytes);
+	a->status = device_memory(app, o[2].bytes);
+	if (!a->first || !a->work || !a->results || !a->row_hashes || !a->status)
 		return wic_fail(-ENOMEM, "c_srs: no memory for %llu blocks",
 				(unsigned long long)blocks);
-	memset(a->work, 0, a->work_stride * blocks);
-	return 0;
+	if (wic_mem_copy(w, (void *)(uintptr_t)a->first, app->tiles.data, tiles))
+		return -EIO;
+	return host_open(app);
 }
 
 static int app_open(const struct app_params *p, struct app **app_out)
@@ -195,9 +251,6 @@ static int app_open(const struct app_params *p, struct app **app_out)
 		goto err_close;
 	app->shape.pool_pages_min = pool_pages(app, p);
 	app->args.turn_work = (uint32_t)((uint64_t)SRS_TURN_WORK * percent / 100);
-	rc = args_open(app);
-	if (rc)
-		goto err_close;
 	*app_out = app;
 	return 0;
 
@@ -217,22 +270,28 @@ static const char *app_describe(const struct app *app)
 }
 
 static const struct app_kernel kernels[] = {
-	{ "none", srs_kernel_none },     { "naive", srs_kernel_naive },
-	{ "leader", srs_kernel_leader }, { "warp", srs_kernel_warp },
-	{ "split", srs_kernel_split },   { "thread-futex", srs_kernel_thread_futex },
-	{ "wic", srs_kernel_wic },       { NULL, NULL },
+	APP_KERNEL("none", srs_kernel_none),
+	APP_KERNEL("naive", srs_kernel_naive),
+	APP_KERNEL("leader", srs_kernel_leader),
+	APP_KERNEL("warp", srs_kernel_warp),
+	APP_KERNEL("split", srs_kernel_split),
+	APP_KERNEL("thread-futex", srs_kernel_thread_futex),
+	APP_KERNEL("wic", srs_kernel_wic),
+	APP_KERNEL_END,
 };
 
 static const void *app_args(struct app *app, const struct m_args *m, uint64_t epoch)
 {
 	struct srs_args *a = &app->args;
-	size_t results = (size_t)a->tags + app->shape.grid_blocks;
+	struct outputs o[OUTPUTS];
+	uint32_t i;
 
 	a->m = *m;
 	a->epoch = epoch;
-	memset(a->results, 0, results * sizeof(*a->results));
-	memset(a->row_hashes, 0, results * a->side * sizeof(*a->row_hashes));
-	memset(a->status, 0, (size_t)app->shape.grid_blocks * app->warps * sizeof(*a->status));
+	outputs(app, o);
+	for (i = 0; i < OUTPUTS; i++)
+		if (wic_mem_zero(app->w, o[i].device, o[i].bytes))
+			return NULL;
 	return a;
 }
 
@@ -340,16 +399,16 @@ static bool find_difference(const struct srs_result *got, const struct srs_resul
 static bool find_wrong(const struct app *app, uint32_t index, const struct expected *e,
 		       uint32_t tile, struct value *v)
 {
-	const uint32_t *hash = app->args.row_hashes + (uint64_t)index * app->args.side;
+	const uint32_t *hash = app->row_hashes + (uint64_t)index * app->args.side;
 	const uint32_t *want = e->row_hashes + (uint64_t)tile * app->args.side;
 	uint32_t row;
 
-	if (differs(v, "warps that finished", 0, app->args.results[index].done, app->warps))
+	if (differs(v, "warps that finished", 0, app->results[index].done, app->warps))
 		return true;
 	for (row = 0; row < app->args.side; row++)
 		if (differs(v, "hash of row", row, hash[row], want[row]))
 			return true;
-	return find_difference(&app->args.results[index], &e->results[tile], v);
+	return find_difference(&app->results[index], &e->results[tile], v);
 }
 
 /* Result @index against what tile @tile of a variant must come to. */
@@ -369,12 +428,26 @@ static int check_tile(const struct app *app, uint32_t index, const struct expect
 	return -EIO;
 }
 
+static int fetch(struct app *app, char *why_out, size_t why_bytes)
+{
+	struct outputs o[OUTPUTS];
+	uint32_t i;
+	int rc = 0;
+
+	outputs(app, o);
+	for (i = 0; i < OUTPUTS && !rc; i++)
+		rc = wic_mem_copy(app->w, o[i].host, o[i].device, o[i].bytes);
+	if (rc)
+		snprintf(why_out, why_bytes, "the results do not come: %s", wic_last_error());
+	return rc;
+}
+
 static int check_status(const struct app *app, char *why_out, size_t why_bytes)
 {
 	uint32_t i, count = app->shape.grid_blocks * app->warps;
 
 	for (i = 0; i < count; i++) {
-		int rc = app->args.status[i];
+		int rc = app->status[i];
 
 		if (!rc)
 			continue;
@@ -389,8 +462,10 @@ static int check_status(const struct app *app, char *why_out, size_t why_bytes)
 static int app_check(struct app *app, char *why_out, size_t why_bytes)
 {
 	uint32_t variant = variant_of(app->args.epoch), i;
-	int rc = check_status(app, why_out, why_bytes);
+	int rc = fetch(app, why_out, why_bytes);
 
+	if (!rc)
+		rc = check_status(app, why_out, why_bytes);
 	if (rc)
 		return rc;
 	/* The first tiles are always those of variant 0. */
@@ -414,6 +489,7 @@ const struct app_ops app_c_srs = {
 	.side_power = 2,
 	.summary = "satellite image tiles: normalise, filter, histogram",
 	.open = app_open,
+	.load = app_load,
 	.shape = app_get_shape,
 	.describe = app_describe,
 	.kernels = kernels,

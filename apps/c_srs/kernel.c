@@ -265,11 +265,14 @@ WIC_DEVICE uint8_t srs_sobel(const uint8_t *up, const uint8_t *at, const uint8_t
 	return (uint8_t)((uint16_t)(gx + gy) >> 3);
 }
 
-/* What a row is filtered from: the rows around it of r, g, b and luma. */
+/*
+ * What a row is filtered from: the row of r, g, b and luma, and how far the rows above and below
+ * lie, which is the same in all planes: a GPU has few registers for pointers.
+ */
 struct srs_rows {
-	const uint8_t *up[SRS_BANDS + 1];
 	const uint8_t *at[SRS_BANDS + 1];
-	const uint8_t *down[SRS_BANDS + 1];
+	int32_t up;
+	int32_t down;
 };
 
 WIC_DEVICE void srs_rows_get(const struct srs_warp *w, uint32_t from, uint32_t row,
@@ -277,17 +280,14 @@ WIC_DEVICE void srs_rows_get(const struct srs_warp *w, uint32_t from, uint32_t r
 {
 	uint32_t i;
 
-	for (i = 0; i <= SRS_BANDS; i++) {
-		uint32_t plane = i < SRS_BANDS ? from + i : SRS_PLANE_LUMA;
-
-		rows->up[i] = srs_row(w, plane, (int64_t)row - 1);
-		rows->at[i] = srs_row(w, plane, row);
-		rows->down[i] = srs_row(w, plane, (int64_t)row + 1);
-	}
+	for (i = 0; i <= SRS_BANDS; i++)
+		rows->at[i] = srs_row(w, i < SRS_BANDS ? from + i : SRS_PLANE_LUMA, row);
+	rows->up = (int32_t)(srs_row(w, from, (int64_t)row - 1) - rows->at[0]);
+	rows->down = (int32_t)(srs_row(w, from, (int64_t)row + 1) - rows->at[0]);
 }
 
 #define SRS_NEAR(filter, rows, i, x) \
-	filter((rows).up[i] + (x), (rows).at[i] + (x), (rows).down[i] + (x))
+	filter((rows).at[i] + (x) + (rows).up, (rows).at[i] + (x), (rows).at[i] + (x) + (rows).down)
 
 /*
  * Filter a row, count it into the block's histograms, return its hash: a

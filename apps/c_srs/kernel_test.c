@@ -53,6 +53,7 @@ static void run_open(struct run *r, const struct method_ops *ops, uint32_t sm_wa
 	memset(r, 0, sizeof(*r));
 	r->ops = ops;
 	TEST_EQ(app_c_srs.open(&p, &r->app), 0);
+	TEST_EQ(app_c_srs.load(r->app, NULL), 0);
 	r->tags = mp.tags = app_c_srs.shape(r->app)->tags;
 	mp.readers = app_c_srs.shape(r->app)->readers;
 	mp.bytes_per_tag = app_c_srs.shape(r->app)->bytes_per_tag;
@@ -284,10 +285,11 @@ static void kernel_turn_length(void)
 			.sm_warps = 8,
 			.turn_percent = 25u << (2 * i),
 		};
-		struct method_params mp = { 0, 1, 3 * 64 * 64, 0, { 0 }, WIC_MODE_DEFAULT };
+		struct method_params mp = { 0, 1, 3 * 64 * 64, 0, { 0 }, WIC_MODE_DEFAULT, NULL };
 		struct run r = { .ops = &method_none };
 
 		TEST_EQ(app_c_srs.open(&p, &r.app), 0);
+		TEST_EQ(app_c_srs.load(r.app, NULL), 0);
 		r.tags = mp.tags = app_c_srs.shape(r.app)->tags;
 		TEST_EQ(method_none.open(NULL, &mp, &r.method), 0);
 		turns[i] = run_once(&r, 1, r.tags, 1).turns;
@@ -309,10 +311,11 @@ static void kernel_side_percent(void)
 		.sm_blocks = 4,
 		.sm_warps = 28,
 	};
-	struct method_params mp = { 0, 7, 3 * 192 * 192, 0, { 0 }, WIC_MODE_DEFAULT };
+	struct method_params mp = { 0, 7, 3 * 192 * 192, 0, { 0 }, WIC_MODE_DEFAULT, NULL };
 	struct run r = { .ops = &method_none };
 
 	TEST_EQ(app_c_srs.open(&p, &r.app), 0);
+	TEST_EQ(app_c_srs.load(r.app, NULL), 0);
 	TEST_EQ(app_c_srs.shape(r.app)->bytes_per_tag, mp.bytes_per_tag);
 	r.tags = mp.tags = app_c_srs.shape(r.app)->tags;
 	TEST_EQ(method_none.open(NULL, &mp, &r.method), 0);

@@ -37,18 +37,22 @@ static void run_open(struct run *r, const struct method_ops *ops, enum app_size 
 	cfg.sm_warps = p.sm_warps;
 	cfg.pool_pages = r->shape.pool_pages_min;
 	TEST_EQ(wic_open(&cfg, &r->w), 0);
-	mp = (struct method_params){
-		r->shape.tags, r->shape.readers, r->shape.bytes_per_tag, WIC_S(30),
-		{ 0 },         WIC_MODE_DEFAULT
-	};
+	TEST_EQ(app_c_srs.load(r->app, r->w), 0);
+	mp = (struct method_params){ r->shape.tags,
+				     r->shape.readers,
+				     r->shape.bytes_per_tag,
+				     WIC_S(30),
+				     { 0 },
+				     WIC_MODE_DEFAULT,
+				     NULL };
 	TEST_EQ(ops->open(r->w, &mp, &r->method), 0);
 }
 
 static void run_close(struct run *r)
 {
 	r->ops->close(r->method);
-	wic_close(r->w);
 	app_c_srs.close(r->app);
+	wic_close(r->w);
 }
 
 static void produce(struct run *r, uint32_t first, uint32_t end, uint64_t epoch)
@@ -143,7 +147,8 @@ static void launch_times_out(void)
 		run_open(&r, methods[i], APP_TINY);
 		r.ops->close(r.method);
 		mp = (struct method_params){ r.shape.tags, r.shape.readers, r.shape.bytes_per_tag,
-					     WIC_MS(30),   { 0 },           WIC_MODE_DEFAULT };
+					     WIC_MS(30),   { 0 },           WIC_MODE_DEFAULT,
+					     NULL };
 		TEST_EQ(r.ops->open(r.w, &mp, &r.method), 0);
 		r.ops->args(r.method, &m);
 		l.kernel = app_kernel_of(&app_c_srs, r.ops->name);

@@ -9,22 +9,24 @@
 #include "apps/g_bs/kernel.h"
 #include "apps/g_bs/reference.h"
 #include "lib/log.h"
+#include "lib/memory.h"
 #include "lib/minmax.h"
 
 #define ROUNDS_MIN 4u         /* of every block, where the size is left to us */
 #define ARRAYS_MAX (1u << 16) /* 2^20 tags in all */
 #define POOL_PAGES_MAX (1u << 21)
 
-void gbs_kernel_none(const void *args);
-void gbs_kernel_naive(const void *args);
-void gbs_kernel_leader(const void *args);
-void gbs_kernel_warp(const void *args);
-void gbs_kernel_thread_futex(const void *args);
-void gbs_kernel_wic(const void *args);
+APP_KERNEL_DECLARE(gbs_kernel_none);
+APP_KERNEL_DECLARE(gbs_kernel_naive);
+APP_KERNEL_DECLARE(gbs_kernel_leader);
+APP_KERNEL_DECLARE(gbs_kernel_warp);
+APP_KERNEL_DECLARE(gbs_kernel_thread_futex);
+APP_KERNEL_DECLARE(gbs_kernel_wic);
 
 struct app {
 	struct app_shape shape;
-	struct gbs_args args[GBS_DEVICES]; /* pointers but the methods' are owned */
+	struct wic *w;                     /* borrowed from load() on */
+	struct gbs_args args[GBS_DEVICES]; /* pointers but the methods' are owned device memory */
 	uint32_t *want;                    /* owned: the arrays, sorted, without salt */
 	uint32_t warps;                    /* a block */
 	char text[160];
@@ -115,32 +117,47 @@ static void app_close(struct app *app)
 		return;
 	for (d = 0; d < GBS_DEVICES; d++) {
 		/* Written here, by its owner; const is for the kernel. */
-		free((void *)(uintptr_t)app->args[d].keys);
-		free(app->args[d].sorted);
-		free(app->args[d].work);
-		free(app->args[d].status);
+		wic_mem_free(app->w, (void *)(uintptr_t)app->args[d].keys);
+		wic_mem_free(app->w, app->args[d].sorted);
+		wic_mem_free(app->w, app->args[d].work);
+		wic_mem_free(app->w, app->args[d].status);
 	}
 	free(app->want);
 	free(app);
 }
 
+static uint64_t half_bytes(const struct app *app)
+{
+	return app->args[0].half * sizeof(uint32_t);
+}
+
+static uint64_t status_bytes(const struct app *app)
+{
+	return (uint64_t)app->shape.grid_blocks * app->warps * sizeof(int32_t);
+}
+
+static void *device_memory(struct app *app, uint32_t device, uint64_t bytes)
+{
+	void *p = NULL;
+
+	return wic_mem_alloc(app->w, WIC_MEM_DEVICE, WIC_GPU(device), bytes, &p) ? NULL : p;
+}
+
 static int memory_open(struct app *app)
 {
-	uint64_t half = app->args[0].half * sizeof(uint32_t), arrays = app->args[0].arrays;
-	uint64_t blocks = app->shape.grid_blocks;
+	uint64_t half = half_bytes(app), arrays = app->args[0].arrays;
 	uint32_t d;
 
 	for (d = 0; d < GBS_DEVICES; d++) {
 		struct gbs_args *a = &app->args[d];
 
-		a->keys = malloc(half * arrays);
-		a->sorted = malloc(half * arrays);
-		a->work = calloc(2 * blocks, half);
-		a->status = calloc(blocks * app->warps, sizeof(*a->status));
+		a->keys = device_memory(app, d, half * arrays);
+		a->sorted = device_memory(app, d, half * arrays);
+		a->work = device_memory(app, d, 2 * app->shape.grid_blocks * half);
+		a->status = device_memory(app, d, status_bytes(app));
 		if (!a->keys || !a->sorted || !a->work || !a->status)
 			return wic_fail(-ENOMEM, "g_bs: no memory for %llu arrays",
 					(unsigned long long)arrays);
-		memset(a->work, 0, 2 * blocks * half);
 	}
 	app->want = malloc(2 * half * arrays);
 	return app->want ? 0 : wic_fail(-ENOMEM, "g_bs: no memory for the sorted arrays");
@@ -158,16 +175,28 @@ static int sort_array(void *arg, uint32_t array)
 static int keys_open(struct app *app)
 {
 	uint32_t half = app->args[0].half, state = GBS_SEED, array, d;
+	int rc = 0;
 
-	for (array = 0; array < app->args[0].arrays; array++) {
+	for (array = 0; array < app->args[0].arrays && !rc; array++) {
 		uint32_t *all = app->want + 2 * (uint64_t)array * half;
 
 		gbs_reference_keys(&state, all, 2 * half);
-		for (d = 0; d < GBS_DEVICES; d++)
-			memcpy((uint32_t *)(uintptr_t)app->args[d].keys + (uint64_t)array * half,
-			       all + d * half, half * sizeof(*all));
+		for (d = 0; d < GBS_DEVICES && !rc; d++)
+			rc = wic_mem_copy(app->w,
+					  (uint32_t *)(uintptr_t)app->args[d].keys +
+						  (uint64_t)array * half,
+					  all + d * half, half_bytes(app));
 	}
-	return parallel_for(app->args[0].arrays, sort_array, app);
+	return rc ? rc : parallel_for(app->args[0].arrays, sort_array, app);
+}
+
+static int app_load(struct app *app, struct wic *w)
+{
+	int rc;
+
+	app->w = w;
+	rc = memory_open(app);
+	return rc ? rc : keys_open(app);
 }
 
 static int app_open(const struct app_params *p, struct app **app_out)
@@ -184,10 +213,6 @@ static int app_open(const struct app_params *p, struct app **app_out)
 		return wic_fail(-ENOMEM, "g_bs: no memory");
 	shape_grid(app, p);
 	rc = shape_channels(app, p);
-	if (!rc)
-		rc = memory_open(app);
-	if (!rc)
-		rc = keys_open(app);
 	if (rc) {
 		app_close(app);
 		return rc;
@@ -212,13 +237,13 @@ static const char *app_describe(const struct app *app)
 }
 
 static const struct app_kernel kernels[] = {
-	{ "none", gbs_kernel_none },
-	{ "naive", gbs_kernel_naive },
-	{ "leader", gbs_kernel_leader },
-	{ "warp", gbs_kernel_warp },
-	{ "wic", gbs_kernel_wic },
-	{ "thread-futex", gbs_kernel_thread_futex },
-	{ NULL, NULL },
+	APP_KERNEL("none", gbs_kernel_none),
+	APP_KERNEL("naive", gbs_kernel_naive),
+	APP_KERNEL("leader", gbs_kernel_leader),
+	APP_KERNEL("warp", gbs_kernel_warp),
+	APP_KERNEL("wic", gbs_kernel_wic),
+	APP_KERNEL("thread-futex", gbs_kernel_thread_futex),
+	APP_KERNEL_END,
 };
 
 static const void *app_args(struct app *app, const struct m_args *m, uint64_t epoch)
@@ -231,9 +256,10 @@ static const void *app_args(struct app *app, const struct m_args *m, uint64_t ep
 		a->out = m[d];
 		a->in = m[1 - d];
 		a->epoch = epoch;
-		memset(a->sorted, 0xff, (size_t)a->arrays * a->half * sizeof(*a->sorted));
-		memset(a->status, 0,
-		       (size_t)app->shape.grid_blocks * app->warps * sizeof(*a->status));
+		/* An array's keys are not all 0, so what is left of this shows. */
+		if (wic_mem_zero(app->w, a->sorted, half_bytes(app) * a->arrays) ||
+		    wic_mem_zero(app->w, a->status, status_bytes(app)))
+			return NULL;
 	}
 	return &app->args[0];
 }
@@ -243,51 +269,96 @@ static const void *app_args_of(struct app *app, uint32_t device)
 	return &app->args[device];
 }
 
-static int check_status(const struct app *app, char *why_out, size_t why_bytes)
+static int check_status_of(const struct app *app, uint32_t d, char *why_out, size_t why_bytes)
 {
-	uint32_t i, d, count = app->shape.grid_blocks * app->warps;
+	uint32_t i, count = app->shape.grid_blocks * app->warps;
+	int32_t *status = malloc(status_bytes(app));
+	int rc = -ENOMEM;
 
-	for (i = 0; i < GBS_DEVICES * count; i++) {
-		int rc;
-
-		d = i / count;
-		rc = app->args[d].status[i % count];
-		if (!rc)
-			continue;
-		snprintf(why_out, why_bytes,
-			 "device %u block %u warp %u: a wait at epoch %llu ended: %s", d,
-			 i % count / app->warps, i % app->warps,
-			 (unsigned long long)app->args[d].epoch, wic_strerror(rc));
-		return rc;
+	if (status)
+		rc = wic_mem_copy(app->w, status, app->args[d].status, status_bytes(app));
+	if (rc)
+		snprintf(why_out, why_bytes, "the status of device %u does not come", d);
+	for (i = 0; i < count && !rc; i++) {
+		rc = status[i];
+		if (rc)
+			snprintf(why_out, why_bytes,
+				 "device %u block %u warp %u: a wait at epoch %llu ended: %s", d,
+				 i / app->warps, i % app->warps,
+				 (unsigned long long)app->args[d].epoch, wic_strerror(rc));
 	}
-	return 0;
+	free(status);
+	return rc;
 }
 
-/* Key @i of all; the first that is not what it should be says where. */
-static int check_array(const struct app *app, uint32_t array, char *why_out, size_t why_bytes)
+static int check_status(const struct app *app, char *why_out, size_t why_bytes)
 {
+	uint32_t d;
+	int rc = 0;
+
+	for (d = 0; d < GBS_DEVICES && !rc; d++)
+		rc = check_status_of(app, d, why_out, why_bytes);
+	return rc;
+}
+
+struct check_job {
+	const struct app *app;
+	char *why_out;
+	size_t why_bytes;
+};
+
+/* The first of a device's keys that is not what it should be says where. */
+static int check_half(const struct check_job *job, uint32_t array, uint32_t d, const uint32_t *got)
+{
+	const struct app *app = job->app;
 	uint32_t half = app->args[0].half, salt = gbs_salt(app->args[0].epoch, array), i;
-	const uint32_t *want = app->want + 2 * (uint64_t)array * half;
+	const uint32_t *want = app->want + (2 * (uint64_t)array + d) * half;
 
-	for (i = 0; i < 2 * half; i++) {
-		uint32_t got = app->args[i / half].sorted[(uint64_t)array * half + i % half];
-
-		if (got == (want[i] | salt))
+	for (i = 0; i < half; i++) {
+		if (got[i] == (want[i] | salt))
 			continue;
-		snprintf(why_out, why_bytes, "array %u: key %u of device %u: expected %u, got %u",
-			 array, i % half, i / half, want[i] | salt, got);
+		snprintf(job->why_out, job->why_bytes,
+			 "array %u: key %u of device %u: expected %u, got %u", array, i, d,
+			 want[i] | salt, got[i]);
 		return -EIO;
 	}
 	return 0;
 }
 
+/* @half: room for that. */
+static int check_array(const struct check_job *job, uint32_t array, uint32_t *half)
+{
+	const struct app *app = job->app;
+	uint32_t d;
+	int rc = 0;
+
+	for (d = 0; d < GBS_DEVICES && !rc; d++) {
+		rc = wic_mem_copy(app->w, half,
+				  app->args[d].sorted + (uint64_t)array * app->args[d].half,
+				  half_bytes(app));
+		if (rc)
+			snprintf(job->why_out, job->why_bytes, "array %u does not come: %s", array,
+				 wic_last_error());
+		else
+			rc = check_half(job, array, d, half);
+	}
+	return rc;
+}
+
 static int app_check(struct app *app, char *why_out, size_t why_bytes)
 {
+	const struct check_job job = { app, why_out, why_bytes };
 	int rc = check_status(app, why_out, why_bytes);
-	uint32_t i;
+	uint32_t *half, i;
 
+	if (rc)
+		return rc;
+	half = malloc(half_bytes(app));
+	if (!half)
+		return wic_fail(-ENOMEM, "g_bs: no memory for half an array");
 	for (i = 0; i < app->args[0].arrays && !rc; i++)
-		rc = check_array(app, i, why_out, why_bytes);
+		rc = check_array(&job, i, half);
+	free(half);
 	return rc;
 }
 
@@ -298,6 +369,7 @@ const struct app_ops app_g_bs = {
 	.devices = GBS_DEVICES,
 	.is_self_paced = true,
 	.open = app_open,
+	.load = app_load,
 	.shape = app_get_shape,
 	.describe = app_describe,
 	.kernels = kernels,

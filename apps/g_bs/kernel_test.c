@@ -40,12 +40,14 @@ static void run_open(struct run *r, const struct method_ops *ops, const struct a
 	memset(r, 0, sizeof(*r));
 	r->ops = ops;
 	TEST_EQ(app_g_bs.open(p, &r->app), 0);
+	TEST_EQ(app_g_bs.load(r->app, NULL), 0);
 	r->shape = app_g_bs.shape(r->app);
 	r->end = r->shape->channels[0].tags;
 	for (i = 0; i < GBS_DEVICES; i++) {
 		const struct app_channel *c = &r->shape->channels[i];
 		struct method_params mp = { c->tags,     c->readers, c->bytes_per_tag,
-					    WIC_MS(200), c->ends,    WIC_MODE_DEFAULT };
+					    WIC_MS(200), c->ends,    WIC_MODE_DEFAULT,
+					    NULL };
 
 		TEST_EQ(ops->open(NULL, &mp, &r->method[i]), 0);
 		ops->args(r->method[i], &r->m[i]);

@@ -52,15 +52,15 @@ struct wic_lot;
 #ifdef __CUDACC__
 
 #define WIC_DEVICE static __device__ __forceinline__
-#define WIC_KERNEL(name, args_type, args)                                \
-	static __device__ void name##_body(const args_type *args);       \
-	extern "C" __global__ void name(const args_type args##_by_value) \
-	{                                                                \
-		name##_body(&args##_by_value);                           \
-	}                                                                \
+#define WIC_KERNEL(name, args_type, args)                                                  \
+	static __device__ void name##_body(const args_type *args);                         \
+	extern "C" __global__ void name(const __grid_constant__ args_type args##_by_value) \
+	{                                                                                  \
+		name##_body(&args##_by_value);                                             \
+	}                                                                                  \
 	static __device__ void name##_body(const args_type *args)
-#define WIC_SHARED(type, name)                               \
-	extern __shared__ unsigned char wic_shared_bytes_[]; \
+#define WIC_SHARED(type, name)                                             \
+	extern __shared__ __align__(16) unsigned char wic_shared_bytes_[]; \
 	type *name = (type *)wic_shared_bytes_
 #define WIC_LANE_VAR(type, name) type name
 #define WIC_AT(name, lane) (name)
@@ -102,6 +102,11 @@ WIC_DEVICE int64_t wic_lanes_live(void)
 
 	return left < WIC_WARP_LANES ? left : WIC_WARP_LANES;
 }
+/* Those that were launched, whether they are converged now or not. */
+WIC_DEVICE uint32_t wic_lanes_mask_(void)
+{
+	return UINT32_MAX >> (WIC_WARP_LANES - wic_lanes_live());
+}
 WIC_DEVICE void wic_bar(void)
 {
 	__syncthreads();
@@ -116,7 +121,7 @@ WIC_DEVICE void wic_block_add_u32(uint32_t *p, uint32_t v)
 }
 WIC_DEVICE uint32_t wic_reduce_add_u32(uint32_t x)
 {
-	uint32_t live = __activemask();
+	uint32_t live = wic_lanes_mask_();
 
 	for (int d = 16; d; d /= 2) {
 		uint32_t y = __shfl_down_sync(live, x, d);
@@ -127,7 +132,7 @@ WIC_DEVICE uint32_t wic_reduce_add_u32(uint32_t x)
 }
 WIC_DEVICE float wic_reduce_add_f32(float x)
 {
-	uint32_t live = __activemask();
+	uint32_t live = wic_lanes_mask_();
 
 	for (int d = 16; d; d /= 2) {
 		float y = __shfl_down_sync(live, x, d);

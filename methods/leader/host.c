@@ -4,14 +4,14 @@
 
 static int leader_open(struct wic *w, const struct method_params *p, struct method **m_out)
 {
-	(void)w;
-	return m_memory_method_open("leader", p, false, m_out);
+	return m_memory_method_open(w, p, 0, m_out);
 }
 
 const struct method_ops method_leader = {
 	.name = "leader",
 	.summary = "one warp a block looks (relaxed) at an epoch word, acquire once, block barrier",
-	.copies = "the producer's thread, before it stores the epoch",
+	.copies = "the producer's thread, before it stores the epoch; on a GPU nobody",
+	.where = METHOD_ANYWHERE,
 	.open = leader_open,
 	.args = m_memory_method_args,
 	.stage = m_memory_method_stage,

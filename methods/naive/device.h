@@ -8,53 +8,22 @@
 
 #include <wic/kernel.h>
 
-#ifdef __CUDACC__
-
-WIC_DEVICE uint64_t m_add_zero(uint64_t *flag)
-{
-	uint64_t seen = 0;
-
-	if (wic_lane_id() == 0)
-		seen = atomicAdd_system((unsigned long long *)flag, 0ull);
-	seen = __shfl_sync(__activemask(), seen, 0);
-	__threadfence_system();
-	return seen;
-}
-
-WIC_DEVICE void m_add_distance(uint64_t *flag, uint64_t epoch)
-{
-	__threadfence_system();
-	__syncwarp(__activemask());
-	if (wic_lane_id() == 0)
-		atomicAdd_system((unsigned long long *)flag, epoch - *(volatile uint64_t *)flag);
-}
-
-#else
-
-WIC_DEVICE uint64_t m_add_zero(uint64_t *flag)
-{
-	/* Not a constant: a compiler may turn an add of 0 into a load. */
-	uint64_t zero = 0;
-
-	__asm__ volatile("" : "+r"(zero));
-	/* Pairs with the add in methods/naive/host.c. */
-	return __atomic_fetch_add(flag, zero, __ATOMIC_SEQ_CST);
-}
+#include "methods/words.h"
 
 /* As the host half does: what is added leaves the flag at the epoch. */
 WIC_DEVICE void m_add_distance(uint64_t *flag, uint64_t epoch)
 {
+	m_warp_sync();
+	if (!m_lane_0())
+		return;
+	/* CUDA's atomics order nothing: the data first. */
+	m_acquire(flag);
 	/* A tag has one publisher, so the flag cannot move between load and add. */
-	uint64_t before = __atomic_load_n(flag, __ATOMIC_RELAXED);
-
-	/* Pairs with the add of 0, here and on the host. */
-	__atomic_fetch_add(flag, epoch - before, __ATOMIC_SEQ_CST);
+	(void)m_add(flag, epoch - m_load_relaxed(flag));
 }
 
-#endif /* __CUDACC__ */
-
-#define M_LOOK(flag) m_add_zero(flag)
-#define M_LOOKED(flag) ((void)0)
+#define M_LOOK(flag) m_add(flag, 0)
+#define M_LOOKED(flag) m_acquire(flag)
 #define M_BACK_OFF(looks) ((void)(looks))
 #define M_SHOW(flag, epoch) m_add_distance(flag, epoch)
 #include "methods/poll.h"

@@ -5,8 +5,8 @@
 
 static int naive_open(struct wic *w, const struct method_params *p, struct method **m_out)
 {
-	(void)w;
-	return m_memory_method_open("naive", p, false, m_out);
+	/* A GPU's atomics on pinned memory may not be atomic against those of the host. */
+	return m_memory_method_open(w, p, M_MEMORY_MANAGED_FLAGS, m_out);
 }
 
 /*
@@ -48,7 +48,8 @@ static int naive_take(struct method *m, uint32_t tag, uint64_t epoch, const void
 const struct method_ops method_naive = {
 	.name = "naive",
 	.summary = "block barrier, thread 0 spins with an atomic add of 0, block barrier",
-	.copies = "the producer's thread, before it adds to the flag",
+	.copies = "the producer's thread, before it adds to the flag; on a GPU nobody",
+	.where = METHOD_ANYWHERE,
 	.open = naive_open,
 	.args = m_memory_method_args,
 	.stage = m_memory_method_stage,

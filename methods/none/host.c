@@ -5,9 +5,10 @@
 
 static int none_open(struct wic *w, const struct method_params *p, struct method **m_out)
 {
-	(void)w;
+	bool is_of_devices = p->ends.is_from_device && !p->ends.is_to_host;
+
 	/* Between devices a kernel writes while the other reads: it gets a spare buffer. */
-	return m_memory_method_open("none", p, !p->ends.is_from_device || p->ends.is_to_host,
+	return m_memory_method_open(w, p, is_of_devices ? M_MEMORY_SPARE : M_MEMORY_IN_PLACE,
 				    m_out);
 }
 
@@ -25,6 +26,7 @@ const struct method_ops method_none = {
 	.name = "none",
 	.summary = "no waiting: all data in place before the launch (T_bare)",
 	.copies = "nobody: stage gives the device's own buffer",
+	.where = METHOD_ANYWHERE,
 	.open = none_open,
 	.args = m_memory_method_args,
 	.stage = m_memory_method_stage,

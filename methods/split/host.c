@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/log.h"
+#include "lib/memory.h"
 #include "methods/cores.h"
 #include "methods/flag.h"
 #include "methods/memory.h"
@@ -18,9 +19,9 @@
  * is_busy is set to the moment it clears it; is_busy and stop are the lock's.
  */
 struct split {
-	struct method base; /* first: a struct method is one of these */
-	struct wic *w;      /* borrowed until close */
-	struct m_cuts cuts; /* owned */
+	struct method base;  /* first: a struct method is one of these */
+	struct wic *w;       /* borrowed until close */
+	struct m_cuts *cuts; /* owned, with its array; where host and device address them */
 	uint32_t cuts_max;
 	uint32_t warps; /* of the launch */
 	struct wic_launch_desc launch;
@@ -45,7 +46,7 @@ static bool wait_for_wanted(struct split *s)
 	bool is_wanted = false;
 
 	for (uint32_t i = 0; i < s->warps; i++) {
-		struct m_cut *cut = &s->cuts.cut[i];
+		struct m_cut *cut = &s->cuts->cut[i];
 
 		if (cut->is_over)
 			continue;
@@ -118,6 +119,22 @@ static int driver_start(struct split *s)
 	return wic_fail(rc, "method split: no thread: %s", strerror(-rc));
 }
 
+static int cuts_init(struct split *s)
+{
+	void *p;
+	int rc = wic_mem_alloc(s->w, WIC_MEM_HOST, WIC_HOST, sizeof(*s->cuts), &p);
+
+	if (!rc)
+		s->cuts = p;
+	return rc;
+}
+
+static void cuts_fini(struct split *s)
+{
+	wic_mem_free(s->w, s->cuts->cut);
+	wic_mem_free(s->w, s->cuts);
+}
+
 static int split_open(struct wic *w, const struct method_params *p, struct method **m_out)
 {
 	struct split *s = calloc(1, sizeof(*s));
@@ -130,15 +147,20 @@ static int split_open(struct wic *w, const struct method_params *p, struct metho
 		goto err_free;
 	}
 	s->w = w;
-	rc = m_memory_init(&s->base.mem, p, false);
+	rc = m_memory_init(&s->base.mem, w, p, 0);
 	if (rc)
 		goto err_free;
-	rc = driver_start(s);
+	rc = cuts_init(s);
 	if (rc)
 		goto err_fini;
+	rc = driver_start(s);
+	if (rc)
+		goto err_cuts_fini;
 	*m_out = &s->base;
 	return 0;
 
+err_cuts_fini:
+	cuts_fini(s);
 err_fini:
 	m_memory_fini(&s->base.mem);
 err_free:
@@ -151,21 +173,27 @@ static void split_args(const struct method *m, struct m_args *args_out)
 	const struct split *s = (const struct split *)(const void *)m;
 
 	m_memory_args(&m->mem, args_out);
-	args_out->cuts = &s->cuts;
+	args_out->cuts = s->cuts;
 }
 
 /* Cuts for a launch of @warps, all new. */
 static int cuts_reset(struct split *s, uint32_t warps)
 {
+	struct m_cut *cut = s->cuts->cut;
+	void *p;
+	int rc;
+
 	if (warps > s->cuts_max) {
-		free(s->cuts.cut);
+		wic_mem_free(s->w, cut);
+		s->cuts->cut = NULL;
 		s->cuts_max = 0;
-		s->cuts.cut = calloc(warps, sizeof(*s->cuts.cut));
-		if (!s->cuts.cut)
-			return wic_fail(-ENOMEM, "method split: no memory for %u warps", warps);
+		rc = wic_mem_alloc(s->w, WIC_MEM_HOST, WIC_HOST, warps * sizeof(*cut), &p);
+		if (rc)
+			return wic_fail(rc, "method split: no memory for %u warps", warps);
+		s->cuts->cut = p;
 		s->cuts_max = warps;
 	} else {
-		memset(s->cuts.cut, 0, warps * sizeof(*s->cuts.cut));
+		memset(cut, 0, warps * sizeof(*cut));
 	}
 	s->warps = warps;
 	return 0;
@@ -226,15 +254,16 @@ static void split_close(struct method *m)
 	pthread_join(s->driver, NULL);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
+	cuts_fini(s);
 	m_memory_fini(&s->base.mem);
-	free(s->cuts.cut);
 	free(s);
 }
 
 const struct method_ops method_split = {
 	.name = "split",
 	.summary = "the kernel cut at its waits: a launch, the host waits, the next launch",
-	.copies = "the producer's thread, before it stores the epoch",
+	.copies = "the producer's thread, before it stores the epoch; on a GPU nobody",
+	.where = METHOD_ANYWHERE,
 	.open = split_open,
 	.args = split_args,
 	.stage = m_memory_method_stage,

@@ -26,6 +26,10 @@ struct m_state {
 	const struct m_args *m; /* borrowed from the kernel's arguments */
 };
 
+WIC_DEVICE void m_begin(void)
+{
+}
+
 WIC_DEVICE void m_init(struct m_state *s, const struct m_args *m)
 {
 	s->m = m;

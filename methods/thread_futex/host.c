@@ -20,13 +20,16 @@ static struct thread_futex *thread_futex_of(struct method *m)
 
 static int thread_futex_open(struct wic *w, const struct method_params *p, struct method **m_out)
 {
-	struct thread_futex *f = malloc(sizeof(*f));
+	int rc = method_check_where(&method_thread_futex, w);
+	struct thread_futex *f;
 	cpu_set_t cores;
-	int rc;
 
+	if (rc)
+		return rc;
+	f = malloc(sizeof(*f));
 	if (!f)
 		return wic_fail(-ENOMEM, "method thread-futex: no memory");
-	rc = m_memory_init(&f->base.mem, p, false);
+	rc = m_memory_init(&f->base.mem, w, p, 0);
 	if (rc)
 		goto err_free;
 	m_cores_of_sms(w, &cores);
@@ -69,6 +72,7 @@ const struct method_ops method_thread_futex = {
 	.summary = "no SMs: a warp is a thread of the system and sleeps on a futex",
 	.copies = "the producer's thread, before it stores the epoch and wakes",
 	.warps_max = M_THREADS_MAX,
+	.where = METHOD_ON_CPU,
 	.open = thread_futex_open,
 	.args = m_memory_method_args,
 	.stage = m_memory_method_stage,

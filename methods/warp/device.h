@@ -3,7 +3,7 @@
  * Every warp that waits looks for itself: no block barrier, so no warp waits for
  * the slowest of its block, but each of them takes turns for its looks.
  *
- * CUDA: lane 0 looks, the others stand at the warp's own barrier.
+ * CUDA: lane 0 looks, the others stand at the barrier of the warp.
  */
 #ifndef WIC_METHODS_WARP_DEVICE_H
 #define WIC_METHODS_WARP_DEVICE_H
@@ -20,34 +20,14 @@ struct m_state {
 	const struct m_args *m; /* borrowed from the kernel's arguments */
 };
 
+WIC_DEVICE void m_begin(void)
+{
+}
+
 WIC_DEVICE void m_init(struct m_state *s, const struct m_args *m)
 {
 	s->m = m;
 }
-
-#ifdef __CUDACC__
-
-WIC_DEVICE int m_poll_warp(const struct m_args *m, uint32_t tag, uint64_t epoch)
-{
-	unsigned int live = __activemask();
-	int rc = 0;
-
-	if (wic_lane_id() == 0)
-		rc = m_poll(m, tag, epoch);
-	/* Orders what lane 0 acquired before what the other lanes read. */
-	__syncwarp(live);
-	return __shfl_sync(live, rc, 0);
-}
-
-#else
-
-WIC_DEVICE int m_poll_warp(const struct m_args *m, uint32_t tag, uint64_t epoch)
-{
-	/* The lanes are one thread. */
-	return m_poll(m, tag, epoch);
-}
-
-#endif /* __CUDACC__ */
 
 WIC_DEVICE int m_wait(struct m_state *s, uint32_t tag, uint64_t epoch, void **data_out)
 {
@@ -55,7 +35,7 @@ WIC_DEVICE int m_wait(struct m_state *s, uint32_t tag, uint64_t epoch, void **da
 
 	if (tag == WIC_NO_TAG)
 		return 0;
-	rc = m_poll_warp(s->m, tag, epoch);
+	rc = m_poll(s->m, tag, epoch);
 	m_note(M_EVENT(COMPUTE), tag, epoch);
 	if (rc == 0)
 		*data_out = s->m->data + (uint64_t)tag * s->m->stride;

@@ -4,14 +4,14 @@
 
 static int warp_open(struct wic *w, const struct method_params *p, struct method **m_out)
 {
-	(void)w;
-	return m_memory_method_open("warp", p, false, m_out);
+	return m_memory_method_open(w, p, 0, m_out);
 }
 
 const struct method_ops method_warp = {
 	.name = "warp",
 	.summary = "every waiting warp looks (relaxed) at an epoch word, acquire once, no barrier",
-	.copies = "the producer's thread, before it stores the epoch",
+	.copies = "the producer's thread, before it stores the epoch; on a GPU nobody",
+	.where = METHOD_ANYWHERE,
 	.open = warp_open,
 	.args = m_memory_method_args,
 	.stage = m_memory_method_stage,
