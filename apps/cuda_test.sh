@@ -21,9 +21,11 @@ trap 'rm -rf -- "$dir"' EXIT
 # As cmake/WicCuda.cmake and apps/CMakeLists.txt have it.
 compile() {
 	local app=$1 method=$2 out=$dir/$1.$2
-	local -a options=()
-	[[ $app != c_srs ]] || options=(-maxrregcount=64)
-	"$nvcc" -std=c++14 -O3 -fmad=false -arch=sm_90 -cubin -Xptxas -v -Werror all-warnings \
+	local -a options=(-std=c++14)
+	[[ $app != c_srs ]] || options+=(-maxrregcount=64)
+	# CCCL asks for it.
+	[[ $method != libcupp ]] || options[0]=-std=c++17
+	"$nvcc" -O3 -fmad=false -arch=sm_90 -cubin -Xptxas -v -Werror all-warnings \
 		"-I$root/include" "-I$root" "${options[@]}" "-DWIC_METHOD=$method" \
 		-x cu "$root/apps/$app/kernel.c" -o "$out.cubin" >"$out.log" 2>&1 || {
 		cat "$out.log" >&2
@@ -40,10 +42,7 @@ usage() {
 		END { print name, regs, spilled }' "$dir/$1.log"
 }
 
-methods=(none naive leader warp)
-for method in leader_acq libcupp; do
-	[[ ! -d $root/methods/$method ]] || methods+=("$method")
-done
+methods=(none naive leader leader_acq warp libcupp)
 [[ ! -e $root/include/wic/device.cuh ]] || methods+=(wic)
 jobs=()
 for app in c_srs c_h3d g_bs; do

@@ -234,6 +234,9 @@ static void methods_open(struct bench_rig *rig)
 		size_t length = strlen(rig->left_out);
 		char text[160];
 
+		/* Nobody asked for it. */
+		if (!rig->p.options->is_methods_named && method_check_where(ops, rig->w))
+			continue;
 		if (is_left_out(rig, ops, text, sizeof(text)))
 			snprintf(rig->left_out + length, sizeof(rig->left_out) - length, "%s%s",
 				 length ? "; " : "", text);

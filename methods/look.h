@@ -4,7 +4,8 @@
  *
  * A method gives three macros before it includes this, all for one lane: M_LOOK(flag), a
  * look, made once a turn; M_LOOKED(flag), what must follow the look that saw the epoch;
- * M_BACK_OFF(looks), what it does between two looks.
+ * M_BACK_OFF(looks), what it does between two looks.  Or M_POLL_LANE(m, tag, epoch), the whole
+ * wait of one lane: 0 or -errno.
  */
 #ifndef WIC_METHODS_LOOK_H
 #define WIC_METHODS_LOOK_H
@@ -16,6 +17,9 @@
 
 /* The clock costs 20 to 50 ns, a look about as much: 64 looks hide it. */
 #define M_LOOKS_PER_CLOCK 64
+
+#ifndef M_POLL_LANE
+#define M_POLL_LANE(m, tag, epoch) m_poll_lane(m, tag, epoch)
 
 /* Look at one flag until it has the epoch.  0 or -ETIMEDOUT. */
 WIC_DEVICE int m_poll_lane(const struct m_args *m, uint32_t tag, uint64_t epoch)
@@ -41,6 +45,7 @@ WIC_DEVICE int m_poll_lane(const struct m_args *m, uint32_t tag, uint64_t epoch)
 	M_LOOKED(flag);
 	return 0;
 }
+#endif /* M_POLL_LANE */
 
 /* The same, of a warp: what lane 0 acquired is acquired for the others. */
 WIC_DEVICE int m_poll(const struct m_args *m, uint32_t tag, uint64_t epoch)
@@ -48,7 +53,7 @@ WIC_DEVICE int m_poll(const struct m_args *m, uint32_t tag, uint64_t epoch)
 	int rc = 0;
 
 	if (m_lane_0())
-		rc = m_poll_lane(m, tag, epoch);
+		rc = M_POLL_LANE(m, tag, epoch);
 	m_warp_sync();
 	return m_warp_get(rc);
 }

@@ -159,7 +159,9 @@ struct method_ops {
 extern const struct method_ops method_none;
 extern const struct method_ops method_naive;
 extern const struct method_ops method_leader;
+extern const struct method_ops method_leader_acq;
 extern const struct method_ops method_warp;
+extern const struct method_ops method_libcupp;
 extern const struct method_ops method_split;
 extern const struct method_ops method_thread_futex;
 extern const struct method_ops method_wic;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* The host halves, one suite for every method. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "lib/log.h"
@@ -51,6 +52,11 @@ static void fixture_close(struct fixture *f)
 	wic_close(f->w);
 }
 
+static bool is_of_gpus(const struct method_ops *ops)
+{
+	return method_check_where(ops, NULL) != 0;
+}
+
 static void method_find_by_name(void)
 {
 	size_t i;
@@ -91,6 +97,29 @@ static void method_open_bad(void)
 	wic_close(w);
 }
 
+/* What a back-end cannot have is refused, and the text says why. */
+static void method_open_elsewhere(void)
+{
+	struct method_params p = { TAGS, 1, BYTES, 1, { 0 }, WIC_MODE_DEFAULT, NULL };
+	struct wic *w = context_open();
+	uint32_t refused = 0;
+	size_t i;
+
+	for (i = 0; methods[i]; i++) {
+		struct method *m = NULL;
+
+		TEST_TRUE(methods[i]->where != 0);
+		if (!is_of_gpus(methods[i]))
+			continue;
+		TEST_EQ(methods[i]->open(w, &p, &m), -ENOTSUP);
+		TEST_STR_HAS(wic_last_error(), "only on a GPU");
+		TEST_TRUE(!m);
+		refused++;
+	}
+	TEST_EQ(refused, 2);
+	wic_close(w);
+}
+
 static void method_stage_and_publish(void)
 {
 	static const uint64_t epoch[] = { 1, 2, 9, UINT32_MAX, 1ull << 32, WIC_EPOCH_LAST };
@@ -100,6 +129,8 @@ static void method_stage_and_publish(void)
 		struct fixture f;
 		void *buffer;
 
+		if (is_of_gpus(methods[i]))
+			continue;
 		fixture_open(&f, methods[i]);
 		for (j = 0; j < (methods[i] == &method_wic ? 1 : 6); j++) {
 			TEST_EQ(f.ops->stage(f.m, 3, epoch[j], &buffer), 0);
@@ -130,6 +161,8 @@ static void method_stage_bad(void)
 		struct fixture f;
 		void *buffer = &f;
 
+		if (is_of_gpus(methods[i]))
+			continue;
 		fixture_open(&f, methods[i]);
 		TEST_EQ(f.ops->stage(f.m, TAGS, 1, &buffer), -EINVAL);
 		TEST_EQ(f.ops->stage(f.m, WIC_NO_TAG, 1, &buffer), -EINVAL);
@@ -151,11 +184,8 @@ static void method_stage_bad(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(method_find_by_name),
-		TEST(method_open_bad),
-		TEST(method_stage_and_publish),
-		TEST(method_stage_bad),
-		{ 0 },
+		TEST(method_find_by_name),      TEST(method_open_bad),  TEST(method_open_elsewhere),
+		TEST(method_stage_and_publish), TEST(method_stage_bad), { 0 },
 	};
 
 	wic_log_set(quiet, NULL);

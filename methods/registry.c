@@ -4,8 +4,8 @@
 #include "methods/method.h"
 
 const struct method_ops *const methods[] = {
-	&method_none,  &method_naive,        &method_leader, &method_warp,
-	&method_split, &method_thread_futex, &method_wic,    NULL,
+	&method_none,    &method_naive, &method_leader,       &method_leader_acq, &method_warp,
+	&method_libcupp, &method_split, &method_thread_futex, &method_wic,        NULL,
 };
 
 const struct method_ops *method_find(const char *name)

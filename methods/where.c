@@ -9,7 +9,7 @@ int method_check_where(const struct method_ops *ops, const struct wic *w)
 
 	if (ops->where & (is_gpu ? METHOD_ON_GPU : METHOD_ON_CPU))
 		return 0;
-	return wic_fail(-ENOTSUP, "method %s: only %s", ops->name,
+	return wic_fail(-ENOTSUP, "%s: only %s", ops->name,
 			is_gpu ? "where warps are emulated, back-end cpu"
 			       : "on a GPU, back-end cuda");
 }

@@ -26,7 +26,9 @@
 APP_KERNEL_DECLARE(h3d_kernel_none);
 APP_KERNEL_DECLARE(h3d_kernel_naive);
 APP_KERNEL_DECLARE(h3d_kernel_leader);
+APP_KERNEL_DECLARE(h3d_kernel_leader_acq);
 APP_KERNEL_DECLARE(h3d_kernel_warp);
+APP_KERNEL_DECLARE(h3d_kernel_libcupp);
 APP_KERNEL_DECLARE(h3d_kernel_thread_futex);
 APP_KERNEL_DECLARE(h3d_kernel_wic);
 
@@ -217,6 +219,8 @@ static const char *app_describe(const struct app *app)
 
 static const struct app_kernel kernels[] = {
 	APP_KERNEL("none", h3d_kernel_none),
+	APP_KERNEL("leader-acq", h3d_kernel_leader_acq),
+	APP_KERNEL("libcupp", h3d_kernel_libcupp),
 	APP_KERNEL("naive", h3d_kernel_naive),
 	APP_KERNEL("leader", h3d_kernel_leader),
 	APP_KERNEL("warp", h3d_kernel_warp),

@@ -25,7 +25,9 @@
 APP_KERNEL_DECLARE(srs_kernel_none);
 APP_KERNEL_DECLARE(srs_kernel_naive);
 APP_KERNEL_DECLARE(srs_kernel_leader);
+APP_KERNEL_DECLARE(srs_kernel_leader_acq);
 APP_KERNEL_DECLARE(srs_kernel_warp);
+APP_KERNEL_DECLARE(srs_kernel_libcupp);
 APP_KERNEL_DECLARE(srs_kernel_split);
 APP_KERNEL_DECLARE(srs_kernel_thread_futex);
 APP_KERNEL_DECLARE(srs_kernel_wic);
@@ -271,6 +273,8 @@ static const char *app_describe(const struct app *app)
 
 static const struct app_kernel kernels[] = {
 	APP_KERNEL("none", srs_kernel_none),
+	APP_KERNEL("leader-acq", srs_kernel_leader_acq),
+	APP_KERNEL("libcupp", srs_kernel_libcupp),
 	APP_KERNEL("naive", srs_kernel_naive),
 	APP_KERNEL("leader", srs_kernel_leader),
 	APP_KERNEL("warp", srs_kernel_warp),

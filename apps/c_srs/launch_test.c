@@ -109,7 +109,8 @@ static void launch_all(enum app_size size, bool is_ready)
 	for (i = 0; methods[i]; i++) {
 		struct run r;
 
-		if (!is_ready && methods[i] == &method_none)
+		if (method_check_where(methods[i], NULL) ||
+		    (!is_ready && methods[i] == &method_none))
 			continue;
 		run_open(&r, methods[i], size);
 		for (epoch = 1; epoch <= (size == APP_SMALL ? EPOCHS_SMALL : 4); epoch++)
@@ -144,6 +145,8 @@ static void launch_times_out(void)
 		struct m_args m;
 		struct run r;
 
+		if (method_check_where(methods[i], NULL))
+			continue;
 		run_open(&r, methods[i], APP_TINY);
 		r.ops->close(r.method);
 		mp = (struct method_params){ r.shape.tags, r.shape.readers, r.shape.bytes_per_tag,

@@ -19,7 +19,9 @@
 APP_KERNEL_DECLARE(gbs_kernel_none);
 APP_KERNEL_DECLARE(gbs_kernel_naive);
 APP_KERNEL_DECLARE(gbs_kernel_leader);
+APP_KERNEL_DECLARE(gbs_kernel_leader_acq);
 APP_KERNEL_DECLARE(gbs_kernel_warp);
+APP_KERNEL_DECLARE(gbs_kernel_libcupp);
 APP_KERNEL_DECLARE(gbs_kernel_thread_futex);
 APP_KERNEL_DECLARE(gbs_kernel_wic);
 
@@ -238,6 +240,8 @@ static const char *app_describe(const struct app *app)
 
 static const struct app_kernel kernels[] = {
 	APP_KERNEL("none", gbs_kernel_none),
+	APP_KERNEL("leader-acq", gbs_kernel_leader_acq),
+	APP_KERNEL("libcupp", gbs_kernel_libcupp),
 	APP_KERNEL("naive", gbs_kernel_naive),
 	APP_KERNEL("leader", gbs_kernel_leader),
 	APP_KERNEL("warp", gbs_kernel_warp),

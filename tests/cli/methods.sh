@@ -15,4 +15,9 @@ for m in $all; do
 	expect_rc 0 "$WIC" run --size tiny --tags 64 --method "$m" --producer-delay ready
 	expect_in stdout "C_SRS, $m: correct"
 done
+# What only a GPU has is refused with a reason.
+for m in leader-acq libcupp; do
+	expect_rc 1 "$WIC" run --backend cpu --size tiny --tags 64 --method "$m"
+	expect_in stdout "$m: only on a GPU, back-end cuda"
+done
 exit 0

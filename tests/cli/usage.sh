@@ -23,7 +23,7 @@ usage "no application ''" bench --apps ''
 usage "named twice" bench --apps C_SRS,C_SRS
 usage "no application 'all'" bench --apps C_SRS,all
 usage "one application" run --app all
-usage "no method 'spin'; there are: none, naive, leader, warp, split, thread-futex, wic" \
+usage "no method 'spin'; there are: none, naive, leader, leader-acq, warp, libcupp, split, thread-futex, wic" \
 	bench --methods spin
 usage "named twice" bench --methods wic,wic
 usage "compares nothing" bench --methods none
