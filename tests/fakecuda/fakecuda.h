@@ -63,9 +63,12 @@ void fakecuda_set_version(int version); /* 12040 to begin with */
 void fakecuda_set_devices(int count);   /* 1 to begin with; 0: cuInit() fails */
 void fakecuda_set_name(int device, const char *name);
 void fakecuda_set_attribute(int device, int attribute, int value);
-void fakecuda_set_memory(size_t bytes); /* a device; 1 GiB to begin with */
+/* A device's; 1 GiB to begin with.  No pinned allocation is larger either. */
+void fakecuda_set_memory(size_t bytes);
 /* Blocks that a device has room for, of all kernels; 0: SMs * occupancy of the kernel. */
 void fakecuda_set_resident_blocks(uint32_t blocks);
+/* Launches of which a block has not started yet though the stream has come to them. */
+uint32_t fakecuda_waiting(void);
 /* Any image loads, and has each kernel that is registered. */
 void fakecuda_set_any_image(bool is_any);
 
