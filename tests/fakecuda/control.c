@@ -257,6 +257,11 @@ uint32_t fakecuda_held(void)
 	return held;
 }
 
+const char *fakecuda_call(uint32_t i)
+{
+	return i < FAKE_CALL_COUNT ? names[i] : NULL;
+}
+
 uint64_t fakecuda_calls(const char *call)
 {
 	uint64_t sum = 0;

@@ -54,6 +54,8 @@ void fakecuda_hold(const char *call);
 void fakecuda_let_go(const char *call);
 uint32_t fakecuda_held(void); /* threads that stay in calls now */
 
+/* The symbol of the @i-th call, for tests that go through all of them; NULL: past the last. */
+const char *fakecuda_call(uint32_t i);
 /* NULL: all together.  A call that failed counts too. */
 uint64_t fakecuda_calls(const char *call);
 /* Calls that waited for work in the context that only happened to run. */

@@ -3,7 +3,28 @@
  * The fake driver by itself, through the table that the back-end uses: devices, contexts,
  * memory, streams, events, failures, findings.
  */
+#include "tests/fakecuda/fake.h"
 #include "tests/fakecuda/fixture.h"
+
+/* Called by their symbols, as the table comes with cuInit() made; the first test, therefore. */
+static void calls_need_init(void)
+{
+	const char *name = NULL;
+	uint64_t address;
+	int value = 0;
+
+	fakecuda_reset();
+	TEST_EQ(cuDriverGetVersion(&value), 0);
+	TEST_EQ(value, 12040);
+	TEST_EQ(cuGetErrorName(3, &name), 0);
+	TEST_STR_HAS(name, "CUDA_ERROR_NOT_INITIALIZED");
+	TEST_EQ(cuDeviceGetCount(&value), 3);
+	TEST_EQ(cuMemAlloc_v2(&address, 8), 3);
+	TEST_EQ(cuInit(1), WIC_CU_INVALID_VALUE);
+	TEST_EQ(cuInit(0), 0);
+	TEST_EQ(cuDeviceGetCount(&value), 0);
+	TEST_EQ(cuMemAlloc_v2(&address, 8), 201);
+}
 
 static void device_asks(void)
 {
@@ -513,6 +534,7 @@ static void many_threads_at_random(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
+		TEST(calls_need_init),
 		TEST(device_asks),
 		TEST(context_is_counted),
 		TEST(memory_is_checked),
