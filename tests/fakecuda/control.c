@@ -83,8 +83,9 @@ void fake_wait_ns(uint64_t ns)
 
 void fake_break(int result)
 {
+	/* Atomic for fakecuda_is_broken() alone, which kernels ask over and over. */
 	if (!fake.sticky)
-		fake.sticky = result;
+		__atomic_store_n(&fake.sticky, result, __ATOMIC_RELEASE);
 	pthread_cond_broadcast(&fake.changed);
 }
 
@@ -193,7 +194,7 @@ void fakecuda_reset(void)
 	fake_kernels_reset();
 	fake_devices_reset();
 	memset(fake.calls, 0, sizeof(fake.calls));
-	fake.sticky = 0;
+	__atomic_store_n(&fake.sticky, 0, __ATOMIC_RELEASE);
 	fake.version = 12040;
 	fake.devices_count = 1;
 	fake.memory_max = (size_t)1 << 30;
@@ -225,12 +226,7 @@ void fakecuda_break(int result)
 
 bool fakecuda_is_broken(void)
 {
-	bool is_broken;
-
-	pthread_mutex_lock(&fake.lock);
-	is_broken = fake.sticky;
-	pthread_mutex_unlock(&fake.lock);
-	return is_broken;
+	return __atomic_load_n(&fake.sticky, __ATOMIC_ACQUIRE);
 }
 
 static void set_held(const char *call, bool is_held)
@@ -259,6 +255,11 @@ uint32_t fakecuda_held(void)
 	held = fake.held;
 	pthread_mutex_unlock(&fake.lock);
 	return held;
+}
+
+const char *fakecuda_call(uint32_t i)
+{
+	return i < FAKE_CALL_COUNT ? names[i] : NULL;
 }
 
 uint64_t fakecuda_calls(const char *call)

@@ -154,6 +154,24 @@ static void get_each_call_fails(void)
 	}
 }
 
+static void all_fail_but_those_of_get(void)
+{
+	const char *call;
+
+	for (uint32_t i = 0; (call = fakecuda_call(i)); i++)
+		if (strcmp(call, "cuDriverGetVersion") && strcmp(call, "cuInit") &&
+		    strcmp(call, "cuDeviceGetCount"))
+			fakecuda_fail(call, 1, 999, FAKECUDA_FOR_GOOD);
+	get();
+	TEST_EQ(fakecuda_calls(NULL), 3);
+}
+
+static void get_makes_three_calls(void)
+{
+	use(FAKE);
+	in_child(all_fail_but_those_of_get);
+}
+
 static void get_names_fail(void)
 {
 	use(FAKE);
@@ -297,6 +315,7 @@ int main(int argc, char **argv)
 		TEST(get_missing_optional),
 		TEST(get_version),
 		TEST(get_each_call_fails),
+		TEST(get_makes_three_calls),
 		TEST(get_names_fail),
 		TEST(get_no_device),
 		TEST(get_stays),

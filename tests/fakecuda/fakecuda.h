@@ -54,6 +54,8 @@ void fakecuda_hold(const char *call);
 void fakecuda_let_go(const char *call);
 uint32_t fakecuda_held(void); /* threads that stay in calls now */
 
+/* The symbol of the @i-th call, for tests that go through all of them; NULL: past the last. */
+const char *fakecuda_call(uint32_t i);
 /* NULL: all together.  A call that failed counts too. */
 uint64_t fakecuda_calls(const char *call);
 /* Calls that waited for work in the context that only happened to run. */
@@ -63,9 +65,12 @@ void fakecuda_set_version(int version); /* 12040 to begin with */
 void fakecuda_set_devices(int count);   /* 1 to begin with; 0: cuInit() fails */
 void fakecuda_set_name(int device, const char *name);
 void fakecuda_set_attribute(int device, int attribute, int value);
-void fakecuda_set_memory(size_t bytes); /* a device; 1 GiB to begin with */
+/* A device's; 1 GiB to begin with.  No pinned allocation is larger either. */
+void fakecuda_set_memory(size_t bytes);
 /* Blocks that a device has room for, of all kernels; 0: SMs * occupancy of the kernel. */
 void fakecuda_set_resident_blocks(uint32_t blocks);
+/* Launches of which a block has not started yet though the stream has come to them. */
+uint32_t fakecuda_waiting(void);
 /* Any image loads, and has each kernel that is registered. */
 void fakecuda_set_any_image(bool is_any);
 

@@ -64,6 +64,17 @@ void fakecuda_barrier(void)
 	pthread_barrier_wait(&own_block->barrier);
 }
 
+uint32_t fakecuda_waiting(void)
+{
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&fake.lock);
+	for (const struct fake_launch *l = waiting; l; l = l->next)
+		count++;
+	pthread_mutex_unlock(&fake.lock);
+	return count;
+}
+
 void fake_launch_free(struct fake_launch *launch)
 {
 	free(launch->arg);

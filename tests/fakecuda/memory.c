@@ -57,7 +57,8 @@ static struct memory *memory_new(size_t bytes, bool is_pinned)
 
 	if (!m)
 		return NULL;
-	m->bytes = aligned_alloc(align, (bytes + align - 1) / align * align);
+	/* One unit more: what lies behind an end is never the begin of another allocation. */
+	m->bytes = aligned_alloc(align, (bytes / align + 2) * align);
 	if (!m->bytes) {
 		free(m);
 		return NULL;
@@ -137,10 +138,14 @@ int cuMemAlloc_v2(uint64_t *address_out, size_t bytes)
 
 static int pinned_alloc(void **memory_out, size_t bytes)
 {
-	struct memory *m = bytes ? memory_new(bytes, true) : NULL;
+	struct memory *m;
 
+	if (!bytes)
+		return WIC_CU_INVALID_VALUE;
+	/* What the host has is no limit here, but nobody means more than a device takes. */
+	m = bytes <= fake.memory_max ? memory_new(bytes, true) : NULL;
 	if (!m)
-		return bytes ? WIC_CU_OUT_OF_MEMORY : WIC_CU_INVALID_VALUE;
+		return WIC_CU_OUT_OF_MEMORY;
 	*memory_out = m->bytes;
 	return 0;
 }
