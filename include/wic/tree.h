@@ -141,6 +141,9 @@
 #define WIC_TREE_PENDING 1 /* none of them yet */
 #define WIC_TREE_WATCHES 2 /* and the role is this warp's */
 #define WIC_TREE_LAST_ 3   /* of an epoch's readers */
+#define WIC_TREE_PARKS_ 4  /* and its bit is set */
+#define WIC_TREE_PARKS_OWED_ 5
+#define WIC_TREE_LEFT_ 6 /* its own bit was set and is not any more */
 
 #define WIC_TREE_LINE_TAGS 16u
 
@@ -980,50 +983,72 @@ WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
 	return timeout_ns > WIC_FOREVER - now ? WIC_FOREVER : now + timeout_ns;
 }
 
-/* Parks until the arrive that is owed or, where the own bit is still set, the deadline: 0. */
-WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t me, uint32_t owed)
+/* Past its deadline a parked warp takes its bit back.  One lane; 0: rule 2, it parks on. */
+WIC_TREE_FN uint32_t wic_tree_leave_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t parity = wic_t_lot_load(WIC_T_AT(lot, parity)) >> me & 1;
+	if (wic_t_now() < wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)))
+		return WIC_TREE_PENDING;
+	return wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)) >> me & 1 ? WIC_TREE_LEFT_ : 0;
+}
+
+/*
+ * Parks until the arrive that is owed or, where the own bit is still set, the deadline.  All lanes
+ * park: where one does and the others wait for it, an SM lets none of them rest, at up to 5 times
+ * the time of what computes (an H200, 28 of 32 warps parked).  Returns whether the warp has the
+ * role then.
+ */
+WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t m, uint32_t owed)
+{
+	uint32_t parity = wic_t_lot_load(WIC_T_AT(lot, parity)) >> wic_t_warp() & 1;
 
 	for (;;) {
+		uint32_t me = wic_t_warp(), left = WIC_TREE_PENDING;
 		uint64_t until = WIC_FOREVER;
 
 		WIC_T_FORGET(lot);
-		WIC_T_FORGET(me);
 		if (!owed)
 			until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
-		if (wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until))
+		if (wic_t_all(m, wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until)))
 			break;
-		if (wic_t_now() < until)
+		if (owed)
 			continue;
-		if (wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)) >> me & 1)
+		WIC_T_ONE(m)
+			left = wic_tree_leave_(lot, me);
+		left = wic_t_get(m, left);
+		if (left == WIC_TREE_LEFT_)
 			return 0;
-		owed = 1; /* rule 2: it is on its way */
+		owed = !left;
 	}
-	wic_t_lot_xor(WIC_T_AT(lot, parity), 1u << me);
-	return 1;
+	WIC_T_ONE(m) {
+		uint32_t bit = 1u << wic_t_warp();
+
+		wic_t_lot_xor(WIC_T_AT(lot, parity), bit);
+		owed = wic_t_lot_load(WIC_T_AT(lot, watcher)) == wic_t_warp() + 1;
+		if (owed)
+			wic_t_lot_or(WIC_T_AT(lot, mask), bit); /* rule 3 */
+	}
+	owed = wic_t_get(m, owed);
+	/* All lanes read the parity that one wrote. */
+	wic_t_sync(m);
+	return owed;
 }
 
-/* Registers and parks, or returns 1 at once or afterwards: this warp watches.  One lane. */
-WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
+/* Registers: WIC_TREE_WATCHES, or how the warp parks.  One lane. */
+WIC_TREE_FN int wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t bit = 1u << me, owed = 0;
+	uint32_t bit = 1u << me;
 
 	wic_t_lot_or(WIC_T_AT(lot, mask), bit);
-	if (wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1)) {
-		if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
-			return 1;
-		owed = 1; /* rule 4 */
-	} else {
+	if (!wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1)) {
 		WIC_T_JOINED(lot);
+		return WIC_TREE_PARKS_;
 	}
-	if (!wic_tree_park_(lot, me, owed) || wic_t_lot_load(WIC_T_AT(lot, watcher)) != me + 1)
-		return 0;
-	wic_t_lot_or(WIC_T_AT(lot, mask), bit); /* rule 3 */
-	return 1;
+	if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
+		return WIC_TREE_WATCHES;
+	return WIC_TREE_PARKS_OWED_; /* rule 4 */
 }
 
-/* Looks, then enters: 0, an error, WIC_TREE_PENDING after a park, WIC_TREE_WATCHES.  One lane. */
+/* Looks, then enters: 0, an error, or what wic_tree_enter_() says.  One lane. */
 WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 {
 	uint32_t late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
@@ -1038,9 +1063,7 @@ WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 					wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)));
 	if (rc != WIC_TREE_PENDING)
 		return rc;
-	if (late)
-		return WIC_TREE_ETIMEDOUT;
-	return wic_tree_enter_(lot, me) ? WIC_TREE_WATCHES : WIC_TREE_PENDING;
+	return late ? WIC_TREE_ETIMEDOUT : wic_tree_enter_(lot, me);
 }
 
 /* Not there at the first look.  The arguments are right. */
@@ -1064,12 +1087,12 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 		WIC_T_ONE(m)
 			rc = wic_tree_step_(lot, wic_t_warp());
 		rc = (int)wic_t_get(m, (uint32_t)rc);
-		if (rc == WIC_TREE_WATCHES) {
-			wic_tree_watch_(lot, m);
-		} else if (rc != WIC_TREE_PENDING) {
+		if (rc <= 0) {
 			wic_t_sync(m);
 			return rc;
 		}
+		if (rc == WIC_TREE_WATCHES || wic_tree_park_(lot, m, rc == WIC_TREE_PARKS_OWED_))
+			wic_tree_watch_(lot, m);
 	}
 }
 
