@@ -101,6 +101,8 @@
  * WIC_T_BEGAN(): when the wait of this warp began, as far as the lengths of naps go.
  * WIC_T_JOINED(lot): this warp is about to park behind a watcher, who may be in a long nap.
  * WIC_T_FIRST(lot, word): the first watcher of a lot; word: that it waits for, with its low bits.
+ * WIC_T_CONTROL_TURNS: cancel and ends are looked for each so many turns.
+ * WIC_T_PATIENCE: a nap is one part in so many of what was waited: as much it may come too late.
  * WIC_T_READS_ALL: each watcher reads the lines that its waiters want; nobody owns any.
  */
 #ifndef WIC_T_TURN
@@ -108,6 +110,12 @@
 #endif
 #ifndef WIC_T_BEGAN
 #define WIC_T_BEGAN() wic_t_now()
+#endif
+#ifndef WIC_T_CONTROL_TURNS
+#define WIC_T_CONTROL_TURNS 1u
+#endif
+#ifndef WIC_T_PATIENCE
+#define WIC_T_PATIENCE 20u
 #endif
 #ifndef WIC_T_FIRST
 #define WIC_T_FIRST(lot, word) ((void)0)
@@ -161,6 +169,7 @@
 /* Low bits of a word's address in a slot. */
 #define WIC_TREE_PLAIN 1u /* a word of the user's: no line, no control */
 #define WIC_TREE_SYS 2u   /* written from outside the device: wic_tree_wait_peer() */
+#define WIC_TREE_PLACE 4u /* its line has no truth: whoever publishes raises the word itself */
 #define WIC_TREE_BITS 7u
 
 /*
@@ -360,7 +369,7 @@ WIC_TREE_FN uint32_t wic_tree_is_there_(uint64_t word, uint64_t want)
 {
 	const uint64_t *p = wic_tree_word_(word);
 
-	return (word & WIC_TREE_BITS ? wic_t_load_sys(p) : wic_t_load(p)) >= want;
+	return (word & (WIC_TREE_PLAIN | WIC_TREE_SYS) ? wic_t_load_sys(p) : wic_t_load(p)) >= want;
 }
 
 /* The acquire that satisfies, by who has seen the value already. */
@@ -368,7 +377,32 @@ WIC_TREE_FN uint32_t wic_tree_acquire_(uint64_t word, uint64_t want)
 {
 	const uint64_t *p = wic_tree_word_(word);
 
-	return (word & WIC_TREE_BITS ? wic_t_acquire_sys(p) : wic_t_acquire(p)) >= want;
+	return (word & (WIC_TREE_PLAIN | WIC_TREE_SYS) ? wic_t_acquire_sys(p) : wic_t_acquire(p)) >=
+	       want;
+}
+
+/* The watcher's own number.  While it watches, nobody else writes this. */
+WIC_TREE_FN uint32_t wic_tree_me_(WIC_T_LOT lot)
+{
+	return wic_t_lot_load(WIC_T_AT(lot, watcher)) - 1;
+}
+
+/* Wakes whom something has come for; its own bit goes when it is satisfied itself. */
+WIC_TREE_FN void wic_tree_wake_(WIC_T_LOT lot, uint32_t m, uint32_t ready)
+{
+	uint32_t taken = 0;
+
+	WIC_T_ONE(m) {
+		taken = wic_t_lot_and(WIC_T_AT(lot, mask), ~ready) & ready; /* rule 1 */
+		taken &= ~(1u << wic_tree_me_(lot));
+	}
+	taken = wic_t_get(m, taken);
+	/* Who is woken finds its bit cleared, whichever lane arrives. */
+	wic_t_sync(m);
+	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
+		if (taken >> i & 1)
+			wic_t_arrive(WIC_T_AT(lot, warp[i].barrier));
+	}
 }
 
 #ifndef WIC_TREE_PLAIN_ONLY
@@ -380,13 +414,16 @@ WIC_TREE_FN uint32_t wic_tree_raise_(uint64_t *copy, uint64_t truth)
 		return 0;
 	/* What was written before the truth is visible to who acquires the copy. */
 	wic_t_fence_truth();
-	wic_t_raise(copy, truth);
+	wic_t_raise_fenced(copy, truth);
 	return 1;
 }
 
-WIC_TREE_FN uint32_t wic_tree_copy_word_(struct wic_tree_line *line, uint32_t i)
+/* What a word is now, if it grew; else 0. */
+WIC_TREE_FN uint64_t wic_tree_copy_word_(struct wic_tree_line *line, uint32_t i)
 {
-	return wic_tree_raise_(&line->word[i], wic_t_load_truth(&line->truth[i]));
+	uint64_t truth = wic_t_load_truth(&line->truth[i]);
+
+	return wic_tree_raise_(&line->word[i], truth) ? truth : 0;
 }
 
 #ifdef WIC_TREE_NEXT
@@ -480,8 +517,8 @@ WIC_TREE_FN uint32_t wic_tree_is_put_(const struct wic_tree_line *queue)
 	       wic_tree_truth_slot_(queue, wic_t_load(&queue->word[WIC_TREE_DRAINED]));
 }
 
-/* Reads word @i of an owned line, or all that is new of an owned queue. */
-WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
+/* Reads word @i of an owned line: its value if it grew; or all that is new of an owned queue. */
+WIC_TREE_FN uint64_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
 {
 	if (line->slots)
 		return i ? 0 : wic_tree_drain_(line);
@@ -494,7 +531,7 @@ WIC_TREE_FN uint32_t wic_tree_is_put_(const struct wic_tree_line *queue)
 	return 0;
 }
 
-WIC_TREE_FN uint32_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
+WIC_TREE_FN uint64_t wic_tree_read_(struct wic_tree_line *line, uint32_t i)
 {
 	return wic_tree_copy_word_(line, i);
 }
@@ -606,6 +643,17 @@ WIC_TREE_FN int wic_tree_state_of_(WIC_T_LOT lot, uint32_t i, uint32_t is_waiter
 	return wic_tree_error_(end);
 }
 
+/* Whose owner reads for the line of a word that has a truth. */
+WIC_TREE_FN struct wic_tree_line *wic_tree_reader_(uint64_t word)
+{
+#ifdef WIC_TREE_NEXT
+	return wic_tree_line_(word)->reader;
+#else
+	/* Without queues: itself.  A look less at memory, each turn. */
+	return wic_tree_line_(word);
+#endif
+}
+
 /* ---- lines: owned, read, freed --------------------------------------------------------- */
 
 /* 1: this warp reads it from now on. */
@@ -651,8 +699,8 @@ WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted
 	uint64_t owned = wic_t_lot_load64(WIC_T_AT(lot, warp[i].line));
 	struct wic_tree_line *line = NULL;
 
-	if (word && !(word & WIC_TREE_PLAIN))
-		line = wic_tree_line_(word)->reader;
+	if (word && !(word & (WIC_TREE_PLAIN | WIC_TREE_PLACE)))
+		line = wic_tree_reader_(word);
 	if (owned == (uint64_t)(uintptr_t)line)
 		return;
 	wic_tree_free_(owned);
@@ -662,10 +710,25 @@ WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted
 	wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), owned);
 }
 
-/* Reads the lines that are owned, two a load; returns whether any word grew. */
-WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
+/* Who of @mask waits for @word to be @now at the most: so nobody looks at the copy for them. */
+WIC_TREE_FN uint32_t wic_tree_met_(WIC_T_LOT lot, uint32_t mask, const uint64_t *word, uint64_t now)
 {
-	uint32_t grown = 0, owned = 0;
+	uint32_t met = 0;
+
+	for (; mask; mask &= mask - 1) {
+		uint32_t i = wic_t_ffs(mask);
+
+		if (wic_tree_word_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word))) == word &&
+		    wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)) <= now)
+			met |= 1u << i;
+	}
+	return met;
+}
+
+/* Reads the lines that are owned, two a load, and wakes; returns whether any word grew. */
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m, uint32_t mask)
+{
+	uint32_t grown = 0, owned = 0, ready = 0;
 
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
 		owned |= (uint32_t) !!wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)) << i;
@@ -677,16 +740,26 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
 
 		WIC_T_EACH(m, j, 2 * WIC_TREE_LINE_TAGS) {
 			uint32_t of = j < WIC_TREE_LINE_TAGS ? owned : rest;
-			uint64_t line;
+			uint32_t i = j % WIC_TREE_LINE_TAGS;
+			struct wic_tree_line *line;
+			uint64_t now;
 
 			if (!of)
 				continue;
-			line = wic_t_lot_load64(WIC_T_AT(lot, warp[wic_t_ffs(of)].line));
-			grown |= wic_tree_read_(wic_tree_line_(line), j % WIC_TREE_LINE_TAGS);
+			line = wic_tree_line_(
+				wic_t_lot_load64(WIC_T_AT(lot, warp[wic_t_ffs(of)].line)));
+			now = wic_tree_read_(line, i);
+			if (!now)
+				continue;
+			grown = 1;
+			ready |= wic_tree_met_(lot, mask, &line->word[i], now);
 		}
 		owned = rest & (rest - 1);
 	}
-	return wic_t_or(m, grown);
+	grown = wic_t_or(m, grown);
+	if (grown)
+		wic_tree_wake_(lot, m, wic_t_or(m, ready));
+	return grown;
 }
 
 /*
@@ -722,7 +795,7 @@ WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 	for (i = 0; i < WIC_TREE_CONTROL_WORDS; i++) {
 		owned = wic_t_lot_load64(WIC_T_AT(lot, control));
 		if (owned)
-			grown |= wic_tree_copy_word_(wic_tree_line_(owned), i);
+			grown |= !!wic_tree_copy_word_(wic_tree_line_(owned), i);
 	}
 	return grown;
 }
@@ -804,9 +877,9 @@ WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted
 	(void)lot, (void)i, (void)wanted;
 }
 
-WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m)
+WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m, uint32_t mask)
 {
-	(void)lot, (void)m;
+	(void)lot, (void)m, (void)mask;
 	return 0;
 }
 
@@ -836,42 +909,28 @@ WIC_TREE_FN void wic_tree_poll_free_(const volatile uint64_t *word, uint32_t m, 
 
 /* ---- the watcher ----------------------------------------------------------------------- */
 
-/* The watcher's own number.  While it watches, nobody else writes this. */
-WIC_TREE_FN uint32_t wic_tree_me_(WIC_T_LOT lot)
+/* Has something come for place @i: its word or, where that is looked for in this turn, an end? */
+WIC_TREE_FN uint32_t wic_tree_has_come_(WIC_T_LOT lot, uint32_t i, uint32_t controls)
 {
-	return wic_t_lot_load(WIC_T_AT(lot, watcher)) - 1;
-}
-
-/* Wakes whom something has come for; its own bit goes when it is satisfied itself. */
-WIC_TREE_FN void wic_tree_wake_(WIC_T_LOT lot, uint32_t m, uint32_t ready)
-{
-	uint32_t taken = 0;
-
-	WIC_T_ONE(m) {
-		taken = wic_t_lot_and(WIC_T_AT(lot, mask), ~ready) & ready; /* rule 1 */
-		taken &= ~(1u << wic_tree_me_(lot));
-	}
-	taken = wic_t_get(m, taken);
-	/* Who is woken finds its bit cleared, whichever lane arrives. */
-	wic_t_sync(m);
-	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
-		if (taken >> i & 1)
-			wic_t_arrive(WIC_T_AT(lot, warp[i].barrier));
-	}
+	if (controls)
+		return wic_tree_state_of_(lot, i, 0) != WIC_TREE_PENDING;
+	return wic_tree_is_there_(wic_t_lot_load64(WIC_T_AT(lot, warp[i].word)),
+				  wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)));
 }
 
 /* One turn; returns whether anything moved. */
 WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 {
 	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
-	uint32_t ready = 0, moved = 0;
+	uint32_t ready = 0, moved = 0, controls;
 
 	/* The leader's acquire is all lanes' then; its value alone orders nothing. */
 	wic_t_sync(m);
+	controls = wic_t_lot_load64(WIC_T_AT(lot, turns)) % WIC_T_CONTROL_TURNS == 0;
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
 		uint32_t wanted = mask >> i & 1;
 
-		if (wanted && wic_tree_state_of_(lot, i, 0) != WIC_TREE_PENDING) {
+		if (wanted && wic_tree_has_come_(lot, i, controls)) {
 			ready |= 1u << i;
 			wanted = 0;
 		}
@@ -880,10 +939,12 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 	ready = wic_t_or(m, ready);
 	if (ready)
 		wic_tree_wake_(lot, m, ready);
-	WIC_T_ONE(m)
-		moved = wic_tree_control_(lot, mask) | ready;
-	moved = wic_t_get(m, moved);
-	return moved | wic_tree_read_lines_(lot, m);
+	if (controls) {
+		WIC_T_ONE(m)
+			moved = wic_tree_control_(lot, mask);
+		moved = wic_t_get(m, moved);
+	}
+	return moved | ready | wic_tree_read_lines_(lot, m, mask);
 }
 
 /* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
@@ -910,10 +971,11 @@ WIC_TREE_FN void wic_tree_hand_over_(WIC_T_LOT lot)
 	}
 }
 
-/* What to sleep, a twentieth of what was waited: as much it may come too late. */
+/* What to sleep: a part of what was waited. */
 WIC_TREE_FN uint32_t wic_tree_pause_(uint64_t waited_ns)
 {
-	return waited_ns < 20 * WIC_T_NAP_NS_MAX ? (uint32_t)waited_ns / 20 : WIC_T_NAP_NS_MAX;
+	return waited_ns < WIC_T_PATIENCE * WIC_T_NAP_NS_MAX ? (uint32_t)waited_ns / WIC_T_PATIENCE
+							     : WIC_T_NAP_NS_MAX;
 }
 
 /* The same, from @since on, but not past the deadline. */
@@ -1051,9 +1113,15 @@ WIC_TREE_FN int wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 /* Looks, then enters: 0, an error, or what wic_tree_enter_() says.  One lane. */
 WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
-	int rc = wic_tree_state_of_(lot, me, 1);
+	uint32_t late;
+	int rc;
 
+	/* One look where, as after most parks, it is there: that which satisfies. */
+	if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
+			      wic_t_lot_load64(WIC_T_AT(lot, warp[me].want))))
+		return 0;
+	late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
+	rc = wic_tree_state_of_(lot, me, 1);
 	if (rc == WIC_TREE_PENDING && late) {
 		wic_tree_read_once_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)));
 		rc = wic_tree_state_of_(lot, me, 1);
@@ -1066,6 +1134,16 @@ WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 	return late ? WIC_TREE_ETIMEDOUT : wic_tree_enter_(lot, me);
 }
 
+/* The word with what the watcher wants to know of its line. */
+WIC_TREE_FN uint64_t wic_tree_placed_(uint64_t word)
+{
+#ifndef WIC_TREE_PLAIN_ONLY
+	if (!(word & WIC_TREE_PLAIN) && !wic_tree_line_(word)->reader)
+		return word | WIC_TREE_PLACE;
+#endif
+	return word;
+}
+
 /* Not there at the first look.  The arguments are right. */
 WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_t want,
 				      uint64_t timeout_ns, uint32_t m)
@@ -1076,7 +1154,7 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 	WIC_T_ONE(m) {
 		uint32_t me = wic_t_warp();
 
-		wic_t_lot_store64(WIC_T_AT(lot, warp[me].word), word);
+		wic_t_lot_store64(WIC_T_AT(lot, warp[me].word), wic_tree_placed_(word));
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].want), want);
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].until), wic_tree_until_(timeout_ns));
 	}

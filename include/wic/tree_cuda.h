@@ -15,8 +15,13 @@
 #define WIC_TREE_SLOW static __device__ __noinline__
 #define WIC_TREE_HOST static inline __host__
 
-/* Sleeps of a watcher at most; of a parked warp before sm_90. */
-#define WIC_T_NAP_NS_MAX 10000u
+/*
+ * Sleeps of a watcher at most; of a parked warp before sm_90.  Cancel and ends are words across the
+ * bus, looked for seldom.
+ */
+#define WIC_T_NAP_NS_MAX 50000u
+#define WIC_T_PATIENCE 160u
+#define WIC_T_CONTROL_TURNS 16u
 #define WIC_T_PARK_NAP_NS 200u
 
 /* ---- device memory, host memory -------------------------------------------------------- */
@@ -100,6 +105,13 @@ WIC_TREE_FN void wic_t_raise(uint64_t *p, uint64_t v)
 		     : "memory");
 }
 
+/* The same after wic_t_fence_truth(), whose release it is. */
+WIC_TREE_FN void wic_t_raise_fenced(uint64_t *p, uint64_t v)
+{
+	asm volatile("red.relaxed.gpu.global.max.u64 [%0], %1;" ::"l"(wic_t_global_(p)), "l"(v)
+		     : "memory");
+}
+
 /* One more; what there were before. */
 WIC_TREE_FN uint64_t wic_t_count_(uint64_t *p)
 {
@@ -126,12 +138,24 @@ WIC_TREE_FN void wic_t_bump_(uint64_t *p)
 			wic_t_bump_(&wic_tree_line_(first_)->control->word[WIC_TREE_WAITED]); \
 	} while (0)
 
+/*
+ * What the owner of a line leaves behind are maxima, good in any order; the owner of a queue
+ * leaves counts, which the next one has to see.
+ */
+#ifdef WIC_TREE_NEXT
+#define WIC_T_TAKE_ "acquire"
+#define WIC_T_GIVE_ "release"
+#else
+#define WIC_T_TAKE_ "relaxed"
+#define WIC_T_GIVE_ "relaxed"
+#endif
+
 /* 0 -> owner; 1: it is the caller's now. */
 WIC_TREE_FN uint32_t wic_t_take(uint64_t *p, uint64_t owner)
 {
 	uint64_t old;
 
-	asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], 0, %2;"
+	asm volatile("atom." WIC_T_TAKE_ ".gpu.global.cas.b64 %0, [%1], 0, %2;"
 		     : "=l"(old)
 		     : "l"(wic_t_global_(p)), "l"(owner)
 		     : "memory");
@@ -140,7 +164,8 @@ WIC_TREE_FN uint32_t wic_t_take(uint64_t *p, uint64_t owner)
 
 WIC_TREE_FN void wic_t_give(uint64_t *p)
 {
-	asm volatile("st.release.gpu.global.u64 [%0], 0;" ::"l"(wic_t_global_(p)) : "memory");
+	asm volatile("st." WIC_T_GIVE_ ".gpu.global.u64 [%0], 0;" ::"l"(wic_t_global_(p))
+		     : "memory");
 }
 
 /* @old -> @v; 1: done. */
