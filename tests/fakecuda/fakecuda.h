@@ -30,7 +30,10 @@
 #define FAKECUDA_DEVICES_MAX 8
 #define FAKECUDA_IMAGE "fakecuda\n" /* a module's image: this, then a kernel's name a line */
 
-/* Everything as at the beginning, but that cuInit() was called.  Waits for what still runs. */
+/*
+ * Everything as at the beginning, but that cuInit() was called.  Waits for what still runs, and
+ * takes away what was not given back: no handle may be used any more.
+ */
 void fakecuda_reset(void);
 
 enum fakecuda_how {

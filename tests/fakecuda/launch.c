@@ -225,44 +225,68 @@ static uint32_t volume(const unsigned int *side, uint32_t max)
 	return (uint32_t)v;
 }
 
+/* What the driver says of a launch that cannot be. */
+static int shape_check(const struct wic_cu_function *f, const struct shape *shape)
+{
+	const int *device = fake.devices[f->context->device].attributes;
+	uint32_t threads_max = (uint32_t)device[WIC_CU_DEVICE_MAX_THREADS_PER_BLOCK];
+	uint32_t threads = volume(shape->block, threads_max);
+	int shared_max = f->kernel.attributes[WIC_CU_FUNC_MAX_DYNAMIC_SHARED_BYTES];
+
+	if (!volume(shape->grid, BLOCKS_MAX) || !threads ||
+	    shape->shared_bytes > (unsigned int)shared_max)
+		return WIC_CU_INVALID_VALUE;
+	if (!fake_occupancy(f, threads, shape->shared_bytes))
+		return FAKE_LAUNCH_OUT_OF_RESOURCES;
+	return 0;
+}
+
+/* NULL: no memory. */
+static struct fake_launch *launch_new(const struct wic_cu_function *f, const struct shape *shape,
+				      const void *arg)
+{
+	struct fake_device *d = &fake.devices[f->context->device];
+	uint32_t threads = volume(shape->block, UINT32_MAX);
+	struct fake_launch *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->arg = malloc(f->kernel.arg_bytes + 1);
+	if (!l->arg) {
+		free(l);
+		return NULL;
+	}
+	if (f->kernel.arg_bytes)
+		memcpy(l->arg, arg, f->kernel.arg_bytes);
+	l->run = f->kernel.run;
+	l->blocks = volume(shape->grid, BLOCKS_MAX);
+	l->warps = (threads + THREADS_PER_WARP - 1) / THREADS_PER_WARP;
+	l->room = fake_occupancy(f, threads, shape->shared_bytes) *
+		  (uint32_t)d->attributes[WIC_CU_DEVICE_SM_COUNT];
+	l->shared_bytes = shape->shared_bytes;
+	l->device = d;
+	return l;
+}
+
 static int launch(struct wic_cu_function *function, const struct shape *shape,
 		  struct wic_cu_stream *handle, void **parameters)
 {
 	const struct wic_cu_function *f = fake_function(function);
 	struct wic_cu_stream *s = fake_stream(handle);
 	struct fake_op op = { .kind = FAKE_OP_KERNEL };
-	struct fake_device *d;
-	uint32_t blocks = volume(shape->grid, BLOCKS_MAX), threads, occupancy;
 	int result;
 
 	if (!f || !s || f->context != s->context)
 		return FAKE_INVALID_HANDLE;
-	d = &fake.devices[f->context->device];
-	threads = volume(shape->block, (uint32_t)d->attributes[1]);
-	if (!blocks || !threads || (f->kernel.arg_bytes && (!parameters || !parameters[0])) ||
-	    shape->shared_bytes >
-		    (unsigned int)f->kernel.attributes[WIC_CU_FUNC_MAX_DYNAMIC_SHARED_BYTES])
+	if (f->kernel.arg_bytes && (!parameters || !parameters[0]))
 		return WIC_CU_INVALID_VALUE;
-	occupancy = fake_occupancy(f, threads, shape->shared_bytes);
-	if (!occupancy)
-		return 701; /* CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES */
-	op.launch = calloc(1, sizeof(*op.launch));
+	result = shape_check(f, shape);
+	if (result)
+		return result;
+	op.launch = launch_new(f, shape, parameters ? parameters[0] : NULL);
 	if (!op.launch)
 		return WIC_CU_OUT_OF_MEMORY;
-	op.launch->arg = malloc(f->kernel.arg_bytes + 1);
-	if (!op.launch->arg) {
-		free(op.launch);
-		return WIC_CU_OUT_OF_MEMORY;
-	}
-	if (f->kernel.arg_bytes)
-		memcpy(op.launch->arg, parameters[0], f->kernel.arg_bytes);
-	op.launch->run = f->kernel.run;
-	op.launch->blocks = blocks;
-	op.launch->warps = (threads + THREADS_PER_WARP - 1) / THREADS_PER_WARP;
-	op.launch->room = occupancy * (uint32_t)d->attributes[WIC_CU_DEVICE_SM_COUNT];
-	op.launch->shared_bytes = shape->shared_bytes;
 	op.launch->priority = s->priority;
-	op.launch->device = d;
 	result = fake_submit(s, &op);
 	if (result)
 		fake_launch_free(op.launch);
