@@ -72,6 +72,7 @@ static void describe(struct sweep *s)
 	struct bench_report *r = s->r;
 	uint32_t cores = bench_cores(), sms = rig->sms * rig->p.app->devices;
 
+	r->is_gpu = rig->is_gpu;
 	snprintf(r->mechanism, sizeof(r->mechanism), "%s", wic_describe(rig->w));
 	snprintf(r->data, sizeof(r->data), "%s", rig->p.app->describe(rig->app));
 	snprintf(r->geometry, sizeof(r->geometry),
