@@ -9,7 +9,7 @@ src=${1:-$ci/..}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-awk -v mode=list -f "$ci/api.awk" "$src"/include/wic/*.h | sed '/\/tree[a-z_]*\.h:/d; s/.* //' | sort -u >"$tmp/functions"
+awk -v mode=list -f "$ci/api.awk" "$src"/include/wic/*.h | sed '/\/\(tree[a-z_]*\|push\)\.h:/d; s/.* //' | sort -u >"$tmp/functions"
 # Macros that end in ROW( are rows, but for their definitions.
 sed -nE '/#define/d; s/^\t(.*_)?[A-Z_]*ROW\((wic_[a-z0-9_]+)[,)].*$/\2/p' "$src"/tests/conform/bad_*.c |
 	sort -u >"$tmp/rows"

@@ -98,6 +98,7 @@ struct wic_be_ops {
 };
 
 extern const struct wic_be_ops wic_be_cpu;
+extern const struct wic_be_ops wic_be_cuda;
 extern const struct wic_be_ops wic_be_nil;
 
 #endif /* WIC_LIB_BACKEND_H */

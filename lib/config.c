@@ -48,12 +48,12 @@ static const struct option options[] = {
 
 static const char *const mechanism_names[] = { "auto", "uffd", "mprotect" };
 
-/* Words, and what is read somewhere else: WIC_LOG by lib/log.c, WIC_INSTALL by ./run. */
+/*
+ * Words, and what is read somewhere else: WIC_LOG by lib/log.c, WIC_INSTALL by ./run,
+ * WIC_LIBCUDA by backends/cuda/driver.c.
+ */
 static const char *const other_variables[] = {
-	"WIC_BACKEND",
-	"WIC_MECHANISM",
-	"WIC_LOG",
-	"WIC_INSTALL",
+	"WIC_BACKEND", "WIC_MECHANISM", "WIC_LOG", "WIC_INSTALL", "WIC_LIBCUDA",
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

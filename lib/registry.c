@@ -9,7 +9,7 @@
 
 #define CAPS_KNOWN (WIC_BE_CAP_PULL | WIC_BE_CAP_PUSH | WIC_BE_CAP_EVENTS | WIC_BE_CAP_GPU)
 
-static const struct wic_be_ops *const built_in[] = { &wic_be_cpu, &wic_be_nil, NULL };
+static const struct wic_be_ops *const built_in[] = { &wic_be_cuda, &wic_be_cpu, &wic_be_nil, NULL };
 static const struct wic_be_ops *const *backends = built_in;
 
 const struct wic_be_ops *const *wic_backends(void)

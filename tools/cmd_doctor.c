@@ -13,7 +13,6 @@
 static const struct {
 	const char *name, *why;
 } absent[] = {
-	{ "cuda", "not built into this release" },
 	{ "uvm", "not built into this release" },
 	{ "sim", "not built into this release" },
 };

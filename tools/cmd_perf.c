@@ -3,6 +3,7 @@
 
 #include "bench/file.h"
 #include "bench/host.h"
+#include "bench/gpu/gpu.h"
 #include "bench/perf.h"
 #include "tools/command.h"
 
@@ -10,25 +11,30 @@ struct perf_test {
 	const char *name;
 	int (*run)(const struct bench_perf_params *p, struct bench_perf_table *t);
 	const char *where; /* what runs on which core */
+	/* The same question on the cuda back-end; NULL: it has none. */
+	int (*run_on_gpu)(const struct bench_perf_params *p, struct bench_perf_table *t);
 };
 
 static const struct perf_test tests[] = {
-	{ "cycle", bench_perf_cycle, "warps on core 0, Monitor on the last" },
+	{ "cycle", bench_perf_cycle, "warps on core 0, Monitor on the last", NULL },
 	{ "latency", bench_perf_latency,
 	  "warps on core 0, Monitor on the last, the publisher on the one before (with two cores: "
-	  "on the Monitor's)" },
+	  "on the Monitor's)",
+	  bench_gpu_latency },
 	{ "rate", bench_perf_rate,
 	  "warps on core 0, Monitor on the last, the publisher on the one before (with two cores: "
-	  "on the Monitor's)" },
+	  "on the Monitor's)",
+	  bench_gpu_rate },
 	{ "interference", bench_perf_interference,
-	  "one SM on core 0, Monitor and publisher on the last" },
-	{ "engine", bench_perf_engine, "one thread on core 0, nothing else" },
-	{ "record", bench_perf_record, "warps on core 0, Monitor on the last" },
+	  "one SM on core 0, Monitor and publisher on the last", bench_gpu_interference },
+	{ "engine", bench_perf_engine, "one thread on core 0, nothing else", NULL },
+	{ "record", bench_perf_record, "warps on core 0, Monitor on the last", NULL },
 	{ "tree", bench_perf_tree,
 	  "warps are threads on core 0, the publisher on the last (with more than two cores: the "
 	  "one "
-	  "before)" },
-	{ "api", bench_perf_api, "one thread on core 0, the back-end nil" },
+	  "before)",
+	  NULL },
+	{ "api", bench_perf_api, "one thread on core 0, the back-end nil", NULL },
 };
 #define TESTS (sizeof(tests) / sizeof(*tests))
 #define TEST_NAMES "cycle, latency, rate, interference, engine, record, tree, api"
@@ -143,7 +149,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{ "backend", KEY_BACKEND, "NAME", 0, "auto, cpu or nil (default auto); nil is api's", 0 },
+	{ "backend", KEY_BACKEND, "NAME", 0,
+	  "auto, cpu, cuda (latency, rate, interference) or nil (api) (default auto)", 0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "repeats (default 15)", 0 },
 	{ "tags", KEY_TAGS, "N", 0, "cycle: requests of a repeat (default 4000)", 0 },
 	{ "samples", KEY_SAMPLES, "N", 0,
@@ -225,6 +232,7 @@ int command_perf(int argc, char **argv)
 	struct perf_input in;
 	struct bench_perf_table table;
 	FILE *text;
+	bool is_gpu;
 	int rc;
 
 	input_init(&in);
@@ -238,13 +246,15 @@ int command_perf(int argc, char **argv)
 		return COMMAND_FAILED;
 	}
 	text = in.json && !strcmp(in.json, "-") ? stderr : stdout;
+	is_gpu = in.test->run_on_gpu && bench_gpu_is_meant(&in.p);
 	fprintf(text, "%s, commit %s\n", bench_machine(), bench_commit());
 	fprintf(text, "%s: %u repeat%s, interleaved; %s\n", in.test->name, in.p.repeats,
-		in.p.repeats == 1 ? "" : "s", in.test->where);
+		in.p.repeats == 1 ? "" : "s",
+		is_gpu ? "one kernel on the GPU, this thread where it is" : in.test->where);
 	if (in.p.repeats < BENCH_REPEATS_MIN)
 		fprintf(text, "fewer than %d repeats: for trying out, not a result\n",
 			BENCH_REPEATS_MIN);
-	rc = in.test->run(&in.p, &table);
+	rc = (is_gpu ? in.test->run_on_gpu : in.test->run)(&in.p, &table);
 	bench_perf_print(text, &table);
 	if (in.json && write_rows(in.json, &table))
 		rc = -1;

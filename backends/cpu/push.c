@@ -207,24 +207,6 @@ static void *data_of(const struct wic_be_channel *ch, uint32_t tag, uint32_t pag
 	return ch->staging + (2 * (uint64_t)tag + page) * ch->stride;
 }
 
-static uint64_t owed_make(uint64_t epoch, uint32_t releases)
-{
-	return epoch << 32 | releases;
-}
-
-/* One release of @epoch is done; false: none is owed, which the tree would not find out. */
-static bool owed_take(struct cpu_push_page *page, uint64_t epoch)
-{
-	uint64_t owed = __atomic_load_n(&page->owed, __ATOMIC_RELAXED);
-
-	do {
-		if (owed >> 32 != (uint32_t)epoch || !(uint32_t)owed)
-			return false;
-	} while (!__atomic_compare_exchange_n(&page->owed, &owed, owed - 1, true, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED));
-	return true;
-}
-
 bool wic_cpu_push_buffer_is_free(const struct wic_be_channel *ch, uint32_t tag)
 {
 	uint32_t page = page_to_fill(ch, tag);
@@ -250,7 +232,6 @@ void wic_cpu_push_publish(struct wic_be_channel *ch, uint32_t tag, uint64_t epoc
 	if (ch->pages_per_tag) {
 		struct cpu_push_page *page = &p->pages[2 * tag + page_to_fill(ch, tag)];
 
-		__atomic_store_n(&page->owed, owed_make(epoch, ch->desc.readers), __ATOMIC_RELAXED);
 		__atomic_store_n(&page->epoch, epoch, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&ch->tags[tag].truth, epoch, __ATOMIC_RELEASE);
@@ -287,12 +268,14 @@ void *wic_cpu_push_find(const struct wic_be_channel *ch, uint32_t tag, uint64_t 
 int wic_cpu_push_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch)
 {
 	uint32_t page = page_of(ch, tag, epoch);
+	int rc = -EINVAL;
 
-	if (page == 2 || !owed_take(&ch->push->pages[2 * tag + page], epoch))
-		return wic_fail(-EINVAL, "epoch %" PRIu64 " of tag %u is not held here", epoch,
-				tag);
-	if (wic_tree_release(&ch->push->pages[2 * tag + page].releases, ch->desc.readers,
-			     credit_of(ch, tag, page), epoch, 1))
+	if (page < 2)
+		rc = wic_tree_release(&ch->push->pages[2 * tag + page].releases, ch->desc.readers,
+				      credit_of(ch, tag, page), epoch, 1);
+	if (rc < 0)
+		return wic_fail(rc, "epoch %" PRIu64 " of tag %u is not held here", epoch, tag);
+	if (rc)
 		wic_cpu_channel_wake_stages(ch);
 	return 0;
 }

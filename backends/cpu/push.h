@@ -37,8 +37,7 @@ struct wic_tree_line;
 /* One of the two pages of a tag. */
 struct cpu_push_page {
 	uint64_t epoch;    /* published on it; atomic, written before the truth */
-	uint64_t releases; /* of all epochs; atomic */
-	uint64_t owed;     /* low half of epoch, and releases that it still takes; atomic */
+	uint64_t releases; /* as wic_tree_release() counts */
 };
 
 struct cpu_push {

@@ -6,8 +6,12 @@
 #ifndef WIC_ABI_H
 #define WIC_ABI_H
 
+#ifdef __CUDACC_RTC__
+#include <wic/rtc.h>
+#else
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #define WIC_WARP_LANES 32   /* lanes of a warp, on every back-end */
 #define WIC_BATCH_WARPS 16  /* requests of one interrupt at the most */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Kernels written once: under nvcc a lane loop is the hardware lane, under a C
- * compiler it is a loop over the warp's live lanes that vectorises.  This release has
- * under nvcc the macros, ids and reductions; the waits come with its back-end (what there is of
- * them under nvcc: wic/tree.h).
+ * compiler it is a loop over the warp's live lanes that vectorises.  The waits under nvcc are those
+ * of wic/device.cuh; wic_next() and wic_pat() are not there yet.
  *
  *	struct sum_args { struct wic_handle h; float *out; int *rc; };
  *
@@ -141,6 +140,17 @@ WIC_DEVICE float wic_reduce_add_f32(float x)
 		x += (wic_lane_id() + d < 32 && (live >> (wic_lane_id() + d) & 1)) ? y : 0;
 	}
 	return __shfl_sync(live, x, 0);
+}
+
+/* Waits.  After the above, which they do not need, so that they can be had alone. */
+#include <wic/device.cuh>
+
+WIC_DEVICE void wic_look(void)
+{
+}
+WIC_DEVICE void wic_note(enum wic_event_kind kind, uint32_t tag, uint64_t epoch)
+{
+	(void)kind, (void)tag, (void)epoch;
 }
 
 #else /* a C or C++ compiler: the warp is a fiber */

@@ -83,9 +83,6 @@
 #ifndef WIC_TREE_H
 #define WIC_TREE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <wic/abi.h>
 
 #define WIC_WARPS_MAX 32u /* of a block that shares a lot */
@@ -103,6 +100,7 @@
  * WIC_T_TURN(): a watcher goes on without a nap: other fibers of its thread run there.
  * WIC_T_BEGAN(): when the wait of this warp began, as far as the lengths of naps go.
  * WIC_T_JOINED(lot): this warp is about to park behind a watcher, who may be in a long nap.
+ * WIC_T_FIRST(lot, word): the first watcher of a lot; word: that it waits for, with its low bits.
  * WIC_T_READS_ALL: each watcher reads the lines that its waiters want; nobody owns any.
  */
 #ifndef WIC_T_TURN
@@ -110,6 +108,9 @@
 #endif
 #ifndef WIC_T_BEGAN
 #define WIC_T_BEGAN() wic_t_now()
+#endif
+#ifndef WIC_T_FIRST
+#define WIC_T_FIRST(lot, word) ((void)0)
 #endif
 #ifndef WIC_T_JOINED
 #define WIC_T_JOINED(lot) ((void)0)
@@ -139,6 +140,10 @@
 #define WIC_TREE_EOWNERDEAD (-130)
 #define WIC_TREE_PENDING 1 /* none of them yet */
 #define WIC_TREE_WATCHES 2 /* and the role is this warp's */
+#define WIC_TREE_LAST_ 3   /* of an epoch's readers */
+#define WIC_TREE_PARKS_ 4  /* and its bit is set */
+#define WIC_TREE_PARKS_OWED_ 5
+#define WIC_TREE_LEFT_ 6 /* its own bit was set and is not any more */
 
 #define WIC_TREE_LINE_TAGS 16u
 
@@ -146,6 +151,7 @@
 #define WIC_TREE_CANCEL 0u
 #define WIC_TREE_ENDS 1u
 #define WIC_TREE_CONTROL_WORDS 2u
+#define WIC_TREE_WAITED 2u /* no copy: blocks that reached a wait, where they are counted */
 
 /* Values of an end. */
 #define WIC_TREE_CLOSED 1u
@@ -233,6 +239,18 @@ WIC_TREE_FN void wic_tree_lot_init(struct wic_lot *lot, uint32_t warps)
 		lot->warp[i].until = 0;
 		lot->warp[i].line = 0;
 	}
+}
+
+/**
+ * wic_tree_lot_fini() - End a lot, in which no warp waits.
+ * @lot: its memory may be used for something else after a barrier of the block.
+ *
+ * Context: one thread of the block, after a barrier of it.
+ */
+WIC_TREE_FN void wic_tree_lot_fini(struct wic_lot *lot)
+{
+	for (uint32_t i = 0; i < lot->warps; i++)
+		wic_t_barrier_fini(WIC_T_AT(WIC_T_LOT_OF(lot), warp[i].barrier));
 }
 
 /* ---- the host's side -------------------------------------------------------------------- */
@@ -936,8 +954,12 @@ WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 {
 	uint32_t left = 0;
 
-	WIC_T_ONE(m)
+	WIC_T_ONE(m) {
 		wic_t_lot_store64(WIC_T_AT(lot, since), WIC_T_BEGAN());
+		if (!wic_t_lot_load64(WIC_T_AT(lot, turns)))
+			WIC_T_FIRST(lot,
+				    wic_t_lot_load64(WIC_T_AT(lot, warp[wic_tree_me_(lot)].word)));
+	}
 	while (!wic_t_get(m, left)) {
 		uint32_t moved;
 
@@ -961,50 +983,72 @@ WIC_TREE_FN uint64_t wic_tree_until_(uint64_t timeout_ns)
 	return timeout_ns > WIC_FOREVER - now ? WIC_FOREVER : now + timeout_ns;
 }
 
-/* Parks until the arrive that is owed or, where the own bit is still set, the deadline: 0. */
-WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t me, uint32_t owed)
+/* Past its deadline a parked warp takes its bit back.  One lane; 0: rule 2, it parks on. */
+WIC_TREE_FN uint32_t wic_tree_leave_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t parity = wic_t_lot_load(WIC_T_AT(lot, parity)) >> me & 1;
+	if (wic_t_now() < wic_t_lot_load64(WIC_T_AT(lot, warp[me].until)))
+		return WIC_TREE_PENDING;
+	return wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)) >> me & 1 ? WIC_TREE_LEFT_ : 0;
+}
+
+/*
+ * Parks until the arrive that is owed or, where the own bit is still set, the deadline.  All lanes
+ * park: where one does and the others wait for it, an SM lets none of them rest, at up to 5 times
+ * the time of what computes (an H200, 28 of 32 warps parked).  Returns whether the warp has the
+ * role then.
+ */
+WIC_TREE_FN uint32_t wic_tree_park_(WIC_T_LOT lot, uint32_t m, uint32_t owed)
+{
+	uint32_t parity = wic_t_lot_load(WIC_T_AT(lot, parity)) >> wic_t_warp() & 1;
 
 	for (;;) {
+		uint32_t me = wic_t_warp(), left = WIC_TREE_PENDING;
 		uint64_t until = WIC_FOREVER;
 
 		WIC_T_FORGET(lot);
-		WIC_T_FORGET(me);
 		if (!owed)
 			until = wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
-		if (wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until))
+		if (wic_t_all(m, wic_t_park(WIC_T_AT(lot, warp[me].barrier), parity, until)))
 			break;
-		if (wic_t_now() < until)
+		if (owed)
 			continue;
-		if (wic_t_lot_and(WIC_T_AT(lot, mask), ~(1u << me)) >> me & 1)
+		WIC_T_ONE(m)
+			left = wic_tree_leave_(lot, me);
+		left = wic_t_get(m, left);
+		if (left == WIC_TREE_LEFT_)
 			return 0;
-		owed = 1; /* rule 2: it is on its way */
+		owed = !left;
 	}
-	wic_t_lot_xor(WIC_T_AT(lot, parity), 1u << me);
-	return 1;
+	WIC_T_ONE(m) {
+		uint32_t bit = 1u << wic_t_warp();
+
+		wic_t_lot_xor(WIC_T_AT(lot, parity), bit);
+		owed = wic_t_lot_load(WIC_T_AT(lot, watcher)) == wic_t_warp() + 1;
+		if (owed)
+			wic_t_lot_or(WIC_T_AT(lot, mask), bit); /* rule 3 */
+	}
+	owed = wic_t_get(m, owed);
+	/* All lanes read the parity that one wrote. */
+	wic_t_sync(m);
+	return owed;
 }
 
-/* Registers and parks, or returns 1 at once or afterwards: this warp watches.  One lane. */
-WIC_TREE_FN uint32_t wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
+/* Registers: WIC_TREE_WATCHES, or how the warp parks.  One lane. */
+WIC_TREE_FN int wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 {
-	uint32_t bit = 1u << me, owed = 0;
+	uint32_t bit = 1u << me;
 
 	wic_t_lot_or(WIC_T_AT(lot, mask), bit);
-	if (wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1)) {
-		if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
-			return 1;
-		owed = 1; /* rule 4 */
-	} else {
+	if (!wic_t_lot_cas(WIC_T_AT(lot, watcher), 0, me + 1)) {
 		WIC_T_JOINED(lot);
+		return WIC_TREE_PARKS_;
 	}
-	if (!wic_tree_park_(lot, me, owed) || wic_t_lot_load(WIC_T_AT(lot, watcher)) != me + 1)
-		return 0;
-	wic_t_lot_or(WIC_T_AT(lot, mask), bit); /* rule 3 */
-	return 1;
+	if (wic_t_lot_load(WIC_T_AT(lot, mask)) & bit)
+		return WIC_TREE_WATCHES;
+	return WIC_TREE_PARKS_OWED_; /* rule 4 */
 }
 
-/* Looks, then enters: 0, an error, WIC_TREE_PENDING after a park, WIC_TREE_WATCHES.  One lane. */
+/* Looks, then enters: 0, an error, or what wic_tree_enter_() says.  One lane. */
 WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 {
 	uint32_t late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
@@ -1019,9 +1063,7 @@ WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 					wic_t_lot_load64(WIC_T_AT(lot, warp[me].want)));
 	if (rc != WIC_TREE_PENDING)
 		return rc;
-	if (late)
-		return WIC_TREE_ETIMEDOUT;
-	return wic_tree_enter_(lot, me) ? WIC_TREE_WATCHES : WIC_TREE_PENDING;
+	return late ? WIC_TREE_ETIMEDOUT : wic_tree_enter_(lot, me);
 }
 
 /* Not there at the first look.  The arguments are right. */
@@ -1045,12 +1087,12 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 		WIC_T_ONE(m)
 			rc = wic_tree_step_(lot, wic_t_warp());
 		rc = (int)wic_t_get(m, (uint32_t)rc);
-		if (rc == WIC_TREE_WATCHES) {
-			wic_tree_watch_(lot, m);
-		} else if (rc != WIC_TREE_PENDING) {
+		if (rc <= 0) {
 			wic_t_sync(m);
 			return rc;
 		}
+		if (rc == WIC_TREE_WATCHES || wic_tree_park_(lot, m, rc == WIC_TREE_PARKS_OWED_))
+			wic_tree_watch_(lot, m);
 	}
 }
 
@@ -1251,28 +1293,57 @@ WIC_TREE_FN void wic_tree_publish_sys(uint64_t *word, uint64_t epoch, uint32_t m
 
 /**
  * wic_tree_release() - Say that this warp has read the data of an epoch.
- * @count: releases so far of the buffer that it lay in, in device memory, 0 at first.
- * @readers: releases of an epoch that give the buffer back.
+ * @count: of the buffer that it lay in, in device memory, 0 at first: epoch << 16 | releases of
+ *	that epoch.  Two epochs one after the other in a buffer may not differ by a multiple of
+ *2^48.
+ * @readers: releases of an epoch that give the buffer back, 1 to 65,535.
  * @credit: the buffer's word in memory of the producer, who fills it again once it holds @epoch.
  * @epoch: that was on the page.
  * @m: live lanes, all of whose reads come before.
  *
  * Context: warp, converged.
- * Return: 1 in the warp that completed the readers, else 0; the same in all lanes.
+ * Return: 1 in the warp that completed the readers, else 0; -EINVAL: all have released it; the same
+ * in all lanes.
  */
-WIC_TREE_FN uint32_t wic_tree_release(uint64_t *count, uint32_t readers, uint64_t *credit,
-				      uint64_t epoch, uint32_t m)
+WIC_TREE_FN int wic_tree_release(uint64_t *count, uint32_t readers, uint64_t *credit,
+				 uint64_t epoch, uint32_t m)
 {
-	uint32_t last = 0;
+	int rc = WIC_TREE_PENDING;
 
 	wic_t_sync(m);
 	WIC_T_ONE(m) {
-		/* Each reader's add is ordered after its reads and before the last one's. */
-		last = (wic_t_add(count, 1) + 1) % readers == 0;
-		if (last)
+		while (rc == WIC_TREE_PENDING) {
+			uint64_t old = wic_t_load(count);
+			uint64_t now = (old ^ epoch << 16) >> 16 ? epoch << 16 : old;
+			uint32_t before = (uint32_t)now & 0xffff;
+
+			if (before >= readers)
+				rc = WIC_TREE_EINVAL;
+			/* After each reader's reads, and before the last one's. */
+			else if (wic_t_swap(count, old, now + 1))
+				rc = before + 1 == readers ? WIC_TREE_LAST_ : 0;
+		}
+		if (rc == WIC_TREE_LAST_)
 			wic_t_post_sys(credit, epoch);
 	}
-	return wic_t_get(m, last);
+	rc = (int)wic_t_get(m, (uint32_t)rc);
+	return rc == WIC_TREE_LAST_ ? 1 : rc;
+}
+
+/**
+ * wic_tree_is_released() - Have all readers released an epoch?
+ * @count: as wic_tree_release() keeps it.
+ * @readers: see wic_tree_release().
+ * @epoch: that the buffer holds, or held before.
+ *
+ * Context: any.
+ * Return: 1 or 0.
+ */
+WIC_TREE_FN uint32_t wic_tree_is_released(const uint64_t *count, uint32_t readers, uint64_t epoch)
+{
+	uint64_t now = wic_t_load(count);
+
+	return !((now ^ epoch << 16) >> 16) && ((uint32_t)now & 0xffff) >= readers;
 }
 
 #ifdef WIC_TREE_NEXT

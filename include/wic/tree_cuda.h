@@ -9,7 +9,7 @@
 #ifndef WIC_TREE_CUDA_H
 #define WIC_TREE_CUDA_H
 
-#include <stdint.h>
+#include <wic/abi.h>
 
 #define WIC_TREE_FN static __device__ __forceinline__
 #define WIC_TREE_SLOW static __device__ __noinline__
@@ -100,6 +100,32 @@ WIC_TREE_FN void wic_t_raise(uint64_t *p, uint64_t v)
 		     : "memory");
 }
 
+/* One more; what there were before. */
+WIC_TREE_FN uint64_t wic_t_count_(uint64_t *p)
+{
+	uint64_t old;
+
+	asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], 1;"
+		     : "=l"(old)
+		     : "l"(wic_t_global_(p))
+		     : "memory");
+	return old;
+}
+
+WIC_TREE_FN void wic_t_bump_(uint64_t *p)
+{
+	asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(wic_t_global_(p)) : "memory");
+}
+
+/* Blocks are counted for messages: a wait that times out says how many came as far. */
+#define WIC_T_FIRST(lot, at_word)                                                             \
+	do {                                                                                  \
+		uint64_t first_ = (at_word);                                                  \
+                                                                                              \
+		if (!(first_ & WIC_TREE_PLAIN))                                               \
+			wic_t_bump_(&wic_tree_line_(first_)->control->word[WIC_TREE_WAITED]); \
+	} while (0)
+
 /* 0 -> owner; 1: it is the caller's now. */
 WIC_TREE_FN uint32_t wic_t_take(uint64_t *p, uint64_t owner)
 {
@@ -115,18 +141,6 @@ WIC_TREE_FN uint32_t wic_t_take(uint64_t *p, uint64_t owner)
 WIC_TREE_FN void wic_t_give(uint64_t *p)
 {
 	asm volatile("st.release.gpu.global.u64 [%0], 0;" ::"l"(wic_t_global_(p)) : "memory");
-}
-
-/* Returns what was there. */
-WIC_TREE_FN uint64_t wic_t_add(uint64_t *p, uint64_t v)
-{
-	uint64_t old;
-
-	asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
-		     : "=l"(old)
-		     : "l"(wic_t_global_(p)), "l"(v)
-		     : "memory");
-	return old;
 }
 
 /* @old -> @v; 1: done. */
@@ -247,6 +261,11 @@ WIC_TREE_FN void wic_t_barrier_init(uint32_t at)
 	asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
 }
 
+WIC_TREE_FN void wic_t_barrier_fini(uint32_t at)
+{
+	asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(at) : "memory");
+}
+
 WIC_TREE_FN void wic_t_arrive(uint32_t at)
 {
 	asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
@@ -272,6 +291,11 @@ WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 WIC_TREE_FN void wic_t_barrier_init(uint32_t at)
 {
 	wic_t_lot_store64(at, 0);
+}
+
+WIC_TREE_FN void wic_t_barrier_fini(uint32_t at)
+{
+	(void)at;
 }
 
 WIC_TREE_FN void wic_t_arrive(uint32_t at)

@@ -101,13 +101,6 @@ WIC_TREE_FN void wic_t_give(uint64_t *p)
 	__atomic_store_n(p, 0, __ATOMIC_RELEASE);
 }
 
-/* Returns what was there. */
-WIC_TREE_FN uint64_t wic_t_add(uint64_t *p, uint64_t v)
-{
-	WIC_T_STEP();
-	return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
-}
-
 /* @old -> @v; 1: done. */
 WIC_TREE_FN uint32_t wic_t_swap(uint64_t *p, uint64_t old, uint64_t v)
 {
@@ -181,6 +174,11 @@ WIC_TREE_FN uint32_t wic_t_lot_cas(uint32_t *p, uint32_t old, uint32_t v)
 WIC_TREE_FN void wic_t_barrier_init(uint64_t *barrier)
 {
 	*barrier = 0;
+}
+
+WIC_TREE_FN void wic_t_barrier_fini(uint64_t *barrier)
+{
+	(void)barrier;
 }
 
 /* ---- lanes: one leader, who is all of them --------------------------------------------- */

@@ -107,8 +107,9 @@ enum wic_log_level { WIC_LOG_ERROR = 0, WIC_LOG_WARN, WIC_LOG_INFO, WIC_LOG_DEBU
  * set (WIC_BACKEND, WIC_SMS, WIC_SM_WARPS, WIC_SM_BLOCKS, WIC_STACK_BYTES,
  * WIC_POOL_PAGES, WIC_CLOSE_BATCH, WIC_MECHANISM, WIC_RECORD_EVENTS,
  * WIC_UNPINNED, WIC_DEVICES, WIC_WARN_AFTER_MS), then the default; a variable that is 0 or empty
- * counts as not set. WIC_LOG is error, warn, info or debug.  An unknown WIC_* variable gets a
- * warning, a malformed value is -EINVAL.
+ * counts as not set. WIC_LOG is error, warn, info or debug.  WIC_LIBCUDA is the path of a CUDA
+ * driver to use instead of libcuda.so.1; tests give one of theirs.  An unknown WIC_* variable gets
+ * a warning, a malformed value is -EINVAL.
  *
  * This struct, and the other descriptions that begin with size_bytes, may be longer
  * than the library's own as long as what it does not know is 0.

@@ -424,8 +424,8 @@ static void reader_run(void *arg)
 				    epoch);
 		}
 		credits.completed[tag] +=
-			wic_tree_release(&credits.count[tag][epoch & 1], credits.readers,
-					 &credits.credit[tag][epoch & 1], epoch, 1);
+			(uint32_t)wic_tree_release(&credits.count[tag][epoch & 1], credits.readers,
+						   &credits.credit[tag][epoch & 1], epoch, 1);
 		world.counts.releases++;
 		epoch++;
 	}

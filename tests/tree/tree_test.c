@@ -443,13 +443,27 @@ static void release_gives_credit(void)
 
 		for (uint64_t epoch = 1; epoch <= 4; epoch++)
 			for (uint32_t i = 1; i <= readers; i++) {
-				uint32_t last =
-					wic_tree_release(&count, readers, &credit, epoch, 1);
-
-				TEST_EQ(last, i == readers);
+				TEST_TRUE(!wic_tree_is_released(&count, readers, epoch));
+				TEST_EQ(wic_tree_release(&count, readers, &credit, epoch, 1),
+					i == readers);
 				TEST_EQ(credit, i == readers ? epoch : epoch - 1);
 			}
-		TEST_EQ(count, 4 * readers);
+		/* One too many takes nothing from anybody. */
+		TEST_TRUE(wic_tree_is_released(&count, readers, 4));
+		TEST_EQ(wic_tree_release(&count, readers, &credit, 4, 1), WIC_TREE_EINVAL);
+		TEST_EQ(count, 4 << 16 | readers);
+		TEST_EQ(credit, 4);
+		/* Epochs jump, across 2^32 too. */
+		for (uint64_t epoch = 0xfffffffe; epoch <= 0x100000002; epoch++)
+			for (uint32_t i = 1; i <= readers; i++)
+				TEST_EQ(wic_tree_release(&count, readers, &credit, epoch, 1),
+					i == readers);
+		TEST_EQ(credit, 0x100000002);
+	}
+	for (uint32_t i = 1; i <= 65535; i++) {
+		static uint64_t count, credit;
+
+		TEST_EQ(wic_tree_release(&count, 65535, &credit, WIC_EPOCH_LAST, 1), i == 65535);
 	}
 }
 

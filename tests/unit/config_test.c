@@ -275,6 +275,7 @@ static void unknown_variables(void)
 	fake_log_expect_none();
 	setenv("WIC_SOMETHING_ELSE_ENTIRELY", "1", 1);
 	setenv("WIC_INSTALL", "0", 1);
+	setenv("WIC_LIBCUDA", "", 1);
 	setenv("WIC_SMS", "1", 1);
 	setenv("WICKED", "1", 1);
 	wic_config_warn_unknown();

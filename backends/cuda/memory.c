@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "backends/cuda/be.h"
+#include "lib/log.h"
+
+int wic_cuda_pinned_alloc(struct wic_be *be, size_t bytes, void **p_out)
+{
+	void *p = NULL;
+	int rc = wic_cuda_enter(be);
+
+	if (rc)
+		return rc;
+	rc = wic_cuda_be_fail(
+		be, be->d->mem_host_alloc(&p, bytes, WIC_CU_HOST_PORTABLE | WIC_CU_HOST_DEVICEMAP),
+		"cuMemHostAlloc");
+	wic_cuda_leave(be);
+	if (rc)
+		return rc;
+	memset(p, 0, bytes);
+	*p_out = p;
+	return 0;
+}
+
+void wic_cuda_pinned_free(struct wic_be *be, void *p)
+{
+	if (!p || wic_cuda_enter(be))
+		return;
+	(void)wic_cuda_be_fail(be, be->d->mem_free_host(p), "cuMemFreeHost");
+	wic_cuda_leave(be);
+}
+
+int wic_cuda_memory_alloc(struct wic_be *be, size_t bytes, uint64_t *address_out)
+{
+	uint64_t address = 0;
+	int rc = wic_cuda_enter(be);
+
+	if (rc)
+		return rc;
+	rc = wic_cuda_be_fail(be, be->d->mem_alloc(&address, bytes), "cuMemAlloc");
+	if (!rc) {
+		rc = wic_cuda_be_fail(be, be->d->memset_d8(address, 0, bytes), "cuMemsetD8");
+		/* It returns before it is done. */
+		if (!rc)
+			rc = wic_cuda_be_fail(be, be->d->stream_synchronize(NULL),
+					      "cuStreamSynchronize");
+		if (rc)
+			(void)be->d->mem_free(address);
+	}
+	wic_cuda_leave(be);
+	if (!rc)
+		*address_out = address;
+	return rc;
+}
+
+void wic_cuda_memory_free(struct wic_be *be, uint64_t address)
+{
+	if (!address || wic_cuda_enter(be))
+		return;
+	(void)wic_cuda_be_fail(be, be->d->mem_free(address), "cuMemFree");
+	wic_cuda_leave(be);
+}
+
+int wic_cuda_copy_to(struct wic_be *be, uint64_t to, const void *from, size_t bytes)
+{
+	int rc = wic_cuda_enter(be);
+
+	if (rc)
+		return rc;
+	rc = wic_cuda_be_fail(be, be->d->memcpy_htod(to, from, bytes), "cuMemcpyHtoD");
+	wic_cuda_leave(be);
+	return rc;
+}
+
+/* Which memory it is, as the driver knows it. */
+static bool is_of_device(struct wic_be *be, const void *p)
+{
+	unsigned int type = WIC_CU_MEMORY_HOST;
+
+	return !be->d->pointer_get_attribute(&type, WIC_CU_POINTER_MEMORY_TYPE,
+					     (uint64_t)(uintptr_t)p) &&
+	       type == WIC_CU_MEMORY_DEVICE;
+}
+
+int wic_cuda_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,
+		       size_t bytes, void **p_out)
+{
+	uint64_t address = 0;
+	int rc;
+
+	(void)device; /* all logical devices are of one GPU */
+	if (kind == WIC_MEM_HOST)
+		return wic_cuda_pinned_alloc(be, bytes, p_out);
+	if (kind == WIC_MEM_DEVICE) {
+		rc = wic_cuda_memory_alloc(be, bytes, &address);
+	} else if (!be->d->mem_alloc_managed) {
+		rc = wic_fail(-ENOTSUP, "this driver has no managed memory");
+	} else {
+		rc = wic_cuda_enter(be);
+		if (rc)
+			return rc;
+		rc = wic_cuda_be_fail(
+			be, be->d->mem_alloc_managed(&address, bytes, WIC_CU_MANAGED_ATTACH_GLOBAL),
+			"cuMemAllocManaged");
+		wic_cuda_leave(be);
+		if (!rc)
+			memset((void *)(uintptr_t)address, 0, bytes);
+	}
+	if (!rc)
+		*p_out = (void *)(uintptr_t)address;
+	return rc;
+}
+
+void wic_cuda_mem_free(struct wic_be *be, void *p)
+{
+	bool is_managed, of_device;
+	int managed = 0;
+
+	if (wic_cuda_enter(be))
+		return;
+	is_managed = !be->d->pointer_get_attribute(&managed, WIC_CU_POINTER_IS_MANAGED,
+						   (uint64_t)(uintptr_t)p) &&
+		     managed;
+	of_device = is_of_device(be, p);
+	wic_cuda_leave(be);
+	if (is_managed || of_device)
+		wic_cuda_memory_free(be, (uint64_t)(uintptr_t)p);
+	else
+		wic_cuda_pinned_free(be, p);
+}
+
+int wic_cuda_mem_copy(struct wic_be *be, void *dst, const void *src, size_t bytes)
+{
+	uint64_t to = (uint64_t)(uintptr_t)dst, from = (uint64_t)(uintptr_t)src;
+	int result, rc = wic_cuda_enter(be);
+
+	if (rc)
+		return rc;
+	if (is_of_device(be, dst))
+		result = is_of_device(be, src) ? be->d->memcpy_dtod(to, from, bytes)
+					       : be->d->memcpy_htod(to, src, bytes);
+	else if (is_of_device(be, src))
+		result = be->d->memcpy_dtoh(dst, from, bytes);
+	else
+		result = (memcpy(dst, src, bytes), WIC_CU_SUCCESS);
+	/* A copy on the device returns before it is done. */
+	if (!result)
+		result = be->d->stream_synchronize(NULL);
+	rc = wic_cuda_be_fail(be, result, "a copy");
+	wic_cuda_leave(be);
+	return rc;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/*
+ * What timed out on the device.  A kernel has no log: it leaves a record in host memory, and
+ * whoever calls the library next, to sync, to wait or to close, says it.
+ */
+#include <inttypes.h>
+
+#include "backends/cuda/be.h"
+#include "lib/log.h"
+
+static void say(const struct wic_push_report *r)
+{
+	wic_log(WIC_LOG_WARN,
+		"block %" PRIu32 " warp %" PRIu32 " timed out after %" PRIu64 " us: %s %" PRIu64
+		" of tag %" PRIu32 " of channel %" PRIu32 ", saw %" PRIu64 "; %" PRIu32
+		" blocks have reached a wait, this grid has %" PRIu32,
+		r->block, r->warp, r->timeout_ns / 1000,
+		r->is_stage ? "all releases of epoch" : "epoch", r->want, r->tag, r->channel,
+		r->seen, r->blocks_waited, r->grid_blocks);
+}
+
+void wic_cuda_reports_say(struct wic_be *be)
+{
+	uint64_t number, first, missed = 0;
+
+	if (pthread_mutex_trylock(&be->report_lock))
+		return; /* somebody is at it */
+	first = be->reports_seen;
+	for (number = first + 1;; number++) {
+		struct wic_push_report *r = &be->reports[(number - 1) % WIC_PUSH_REPORTS];
+		struct wic_push_report copy;
+		/* Pairs with the warp's release: the record is whole. */
+		uint64_t seen = __atomic_load_n(&r->number, __ATOMIC_ACQUIRE);
+
+		if (seen > number) {
+			/* Written over: only the last so many are kept. */
+			missed += seen - number;
+			number = seen;
+		} else if (seen < number) {
+			break;
+		}
+		copy = *r;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&r->number, __ATOMIC_RELAXED) != number)
+			break; /* it is being written over; the next call takes it */
+		say(&copy);
+	}
+	be->reports_seen = number - 1;
+	if (missed)
+		wic_log(WIC_LOG_WARN, "%" PRIu64 " more waits timed out than records are kept",
+			missed);
+	pthread_mutex_unlock(&be->report_lock);
+}
