@@ -72,16 +72,17 @@ static void describe(struct sweep *s)
 	struct bench_report *r = s->r;
 	uint32_t cores = bench_cores(), sms = rig->sms * rig->p.app->devices;
 
+	r->is_gpu = rig->is_gpu;
 	snprintf(r->mechanism, sizeof(r->mechanism), "%s", wic_describe(rig->w));
 	snprintf(r->data, sizeof(r->data), "%s", rig->p.app->describe(rig->app));
 	snprintf(r->geometry, sizeof(r->geometry),
-		 "%u block%s of %u threads on %u SM%s%s; %s on the last of %u core%s; threads are "
-		 "%s",
+		 "%u block%s of %u threads on %u SM%s%s; %s %u core%s; threads are %s",
 		 rig->shape->grid_blocks, rig->shape->grid_blocks == 1 ? "" : "s",
 		 rig->shape->block_threads, rig->sms, rig->sms == 1 ? "" : "s",
 		 rig->p.app->devices > 1 ? " of each of 2 devices" : "",
-		 rig->is_gpu ? "the producer" : "the producer and the Monitor", cores,
-		 cores == 1 ? "" : "s", bench_is_pinned() ? "pinned" : "not pinned");
+		 rig->is_gpu ? "the host has" : "the producer and the Monitor on the last of",
+		 cores, cores == 1 ? "" : "s",
+		 bench_is_pinned() && !rig->is_gpu ? "pinned" : "not pinned");
 	snprintf(r->left_out, sizeof(r->left_out), "%s", rig->left_out);
 	if (rig->p.turn_percent != 100)
 		snprintf(r->geometry + strlen(r->geometry),

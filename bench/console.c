@@ -11,9 +11,12 @@
 #define STRIP_COLUMNS 64
 #define WRAP_COLUMNS 92
 
-const char bench_text_emulated[] =
+static const char text_emulated[] =
 	"SMs are emulated here: each is one thread of this CPU that runs its warps in turns. Times "
 	"compare ways of waiting on that emulation; they are no GPU's.";
+static const char text_gpu[] =
+	"A GPU's warps; the data lies where host and device both address it, and no method copies "
+	"it: the producer writes it, the woken warps read it.";
 static const char text_pull[] =
 	"Nothing polls for a parked warp of wic: its page is closed, and the Monitor opens it when "
 	"the data is published. Before it parks, a warp on an SM with nothing else to run looks "
@@ -26,9 +29,20 @@ static const char text_push[] =
 	"The "
 	"producer writes the consumer's pages itself: one copy less than the other methods.";
 
-const char *bench_text_polling(const struct bench_options *o)
+static const char text_tree[] =
+	"Of the warps of a block that wait by wic one looks for all; the others are parked, and "
+	"issue nothing.";
+
+const char *bench_text_where(const struct bench_report *r)
 {
-	return o->mode == WIC_MODE_PUSH ? text_push : text_pull;
+	return r->is_gpu ? text_gpu : text_emulated;
+}
+
+const char *bench_text_polling(const struct bench_report *r)
+{
+	if (r->is_gpu)
+		return text_tree;
+	return r->options->mode == WIC_MODE_PUSH ? text_push : text_pull;
 }
 
 const char bench_text_below_bound[] =
@@ -88,8 +102,8 @@ void bench_console_head(FILE *f, const struct bench_report *r)
 	fprintf(f, ": %s\n", r->app->summary);
 	fputs("measured by:\n", f);
 	wrapped(f, r->mechanism);
-	wrapped(f, bench_text_emulated);
-	wrapped(f, bench_text_polling(o));
+	wrapped(f, bench_text_where(r));
+	wrapped(f, bench_text_polling(r));
 	fputs("set-up:\n", f);
 	wrapped(f, r->scale.text);
 	wrapped(f, r->data);
@@ -230,6 +244,8 @@ void bench_console_strips(FILE *f, const struct bench_report *r)
 {
 	const struct strip_look *look = bench_is_utf8() ? &look_utf8 : &look_ascii;
 
+	if (r->is_gpu)
+		return;
 	fprintf(f,
 		"\nWhat 16 warps did over time at %s (another, untimed run, recorded: may be "
 		"slower)\n",

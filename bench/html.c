@@ -259,7 +259,8 @@ static void app_section(FILE *f, const struct bench_report *r)
 	if (bench_is_below_bound(rows, r->row_count))
 		paragraph(f, "dim", bench_text_below_bound);
 	lost_table(f, rows, count);
-	strips(f, r);
+	if (!r->is_gpu)
+		strips(f, r);
 	curves(f, r, BENCH_SWEEP_DELAY);
 	curves(f, r, BENCH_SWEEP_TURN);
 	if (r->point_count > 1) {
@@ -308,8 +309,8 @@ void bench_html_write(FILE *f, const struct bench_report *reports, uint32_t coun
 	      f);
 	fputs(style, f);
 	fputs("</style>\n</head>\n<body>\n<h1>WIC: what waiting costs</h1>\n", f);
-	paragraph(f, "", bench_text_emulated);
-	paragraph(f, "dim", bench_text_polling(reports[0].options));
+	paragraph(f, "", bench_text_where(&reports[0]));
+	paragraph(f, "dim", bench_text_polling(&reports[0]));
 	for (uint32_t i = 0; i < count; i++)
 		app_section(f, &reports[i]);
 	footer(f, &reports[0]);

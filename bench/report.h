@@ -36,6 +36,7 @@ struct bench_report {
 	char mechanism[384]; /* wic_describe() */
 	char data[256];      /* the application's own words on its data */
 	char geometry[320];  /* blocks, threads, SMs, cores */
+	bool is_gpu;         /* else warps are emulated */
 	struct bench_scale scale;
 	struct bench_row rows[BENCH_ROWS_MAX];
 	uint32_t row_count;
@@ -56,9 +57,9 @@ struct bench_report {
 };
 
 /* What every reader is told; ASCII. */
-extern const char bench_text_emulated[];
+const char *bench_text_where(const struct bench_report *r);
 /* Who looks while warps of wic are parked. */
-const char *bench_text_polling(const struct bench_options *o);
+const char *bench_text_polling(const struct bench_report *r);
 /* For where a bound ratio is below 1. */
 extern const char bench_text_below_bound[];
 bool bench_is_below_bound(const struct bench_row *rows, uint32_t count);

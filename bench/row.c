@@ -128,7 +128,7 @@ static void row_where(const struct bench_rig *rig, struct bench_row *row)
 	row->sms = rig->sms;
 	row->tags = rig->shape->tags;
 	row->turn_percent = rig->p.turn_percent ? rig->p.turn_percent : 100;
-	row->threads_pinned = bench_is_pinned();
+	row->threads_pinned = bench_is_pinned() && !rig->is_gpu;
 	row->seed = rig->p.options->seed;
 	row->commit = bench_commit();
 	row->machine = bench_machine();

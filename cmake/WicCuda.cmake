@@ -19,8 +19,10 @@ set(WIC_CUDA_CODE)
 foreach(arch ${WIC_CUDA_ARCHS})
 	list(APPEND WIC_CUDA_CODE -gencode arch=compute_${arch},code=sm_${arch})
 endforeach()
-list(GET WIC_CUDA_ARCHS -1 arch)
-list(APPEND WIC_CUDA_CODE -gencode arch=compute_${arch},code=compute_${arch})
+if(WIC_CUDA_ARCHS)
+	list(GET WIC_CUDA_ARCHS -1 arch)
+	list(APPEND WIC_CUDA_CODE -gencode arch=compute_${arch},code=compute_${arch})
+endif()
 # No float is contracted, as in the C build: results agree to the bit.  -lineinfo: profilers.
 set(WIC_CUDA_FLAGS -std=c++17 -O3 -fmad=false -lineinfo -I${CMAKE_SOURCE_DIR}/include
 	-I${CMAKE_SOURCE_DIR} -Werror all-warnings)

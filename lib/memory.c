@@ -90,6 +90,8 @@ static int gpu_zero(struct wic *w, unsigned char *dst, size_t bytes)
 
 int wic_mem_zero(struct wic *w, void *dst, size_t bytes)
 {
+	if (!bytes)
+		return 0;
 	if (wic_is_gpu(w))
 		return gpu_zero(w, dst, bytes);
 	memset(dst, 0, bytes);

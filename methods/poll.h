@@ -68,12 +68,16 @@ WIC_DEVICE int m_wait(struct m_state *s, uint32_t tag, uint64_t epoch, void **da
 {
 	int rc;
 
-	s->block->tag[wic_warp_id()] = tag;
+	if (m_lane_0())
+		s->block->tag[wic_warp_id()] = tag;
 	/* Stopped at the barrier a warp takes no turns, as one that is parked. */
 	m_note(M_EVENT(PARK), tag, epoch);
 	wic_bar();
-	if (wic_warp_id() == 0)
-		s->block->status = m_poll_block(s, epoch);
+	if (wic_warp_id() == 0) {
+		rc = m_poll_block(s, epoch);
+		if (m_lane_0())
+			s->block->status = rc;
+	}
 	wic_bar();
 	m_note(M_EVENT(COMPUTE), tag, epoch);
 	rc = s->block->status;

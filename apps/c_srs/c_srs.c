@@ -10,6 +10,7 @@
 #include "apps/c_srs/reference.h"
 #include "apps/c_srs/tiles.h"
 #include "apps/common/parallel.h"
+#include "apps/common/team.h"
 #include "lib/log.h"
 #include "lib/memory.h"
 #include "lib/minmax.h"
@@ -21,6 +22,8 @@
 #define POOL_PAGES_MAX (1u << 21)
 #define WORK_BYTES_MAX ((uint64_t)1 << 30) /* for blocks beyond those resident */
 #define VARIANTS 2                         /* see produce() */
+/* A core copies some 10 GB/s, a GPU takes several times that over PCIe. */
+#define TEAM_MAX 8u
 
 APP_KERNEL_DECLARE(srs_kernel_none);
 APP_KERNEL_DECLARE(srs_kernel_naive);
@@ -42,7 +45,9 @@ struct app {
 	struct app_shape shape;
 	struct tiles tiles; /* owned */
 	struct expected expected[VARIANTS];
-	struct wic *w;        /* borrowed from load() on */
+	struct wic *w;     /* borrowed from load() on */
+	struct team *team; /* owned: copies tiles for a GPU; NULL: the producer does it alone */
+	bool is_gpu;
 	struct srs_args args; /* its pointers but .m are owned device memory */
 	/* What check() has fetched of it; owned. */
 	struct srs_result *results;
@@ -148,6 +153,7 @@ static void app_close(struct app *app)
 		free(app->expected[i].results);
 		free(app->expected[i].row_hashes);
 	}
+	team_destroy(app->team);
 	free(app->results);
 	free(app->row_hashes);
 	free(app->status);
@@ -225,6 +231,8 @@ static int app_load(struct app *app, struct wic *w)
 				(unsigned long long)blocks);
 	if (wic_mem_copy(w, (void *)(uintptr_t)a->first, app->tiles.data, tiles))
 		return -EIO;
+	if (app->is_gpu)
+		app->team = team_create(min_u32(parallel_cores(), TEAM_MAX));
 	return host_open(app);
 }
 
@@ -253,6 +261,7 @@ static int app_open(const struct app_params *p, struct app **app_out)
 		goto err_close;
 	app->shape.pool_pages_min = pool_pages(app, p);
 	app->args.turn_work = (uint32_t)((uint64_t)SRS_TURN_WORK * percent / 100);
+	app->is_gpu = p->is_gpu;
 	*app_out = app;
 	return 0;
 
@@ -317,10 +326,39 @@ static void copy_variant(const uint8_t *restrict from, uint8_t *restrict to, uin
 		to[i] = from[i] ^ (uint8_t)variant;
 }
 
+struct copy_job {
+	const uint8_t *from;
+	uint8_t *to;
+	uint64_t bytes;
+	uint32_t variant;
+	uint32_t parts;
+};
+
+static void copy_part(void *arg, uint32_t part)
+{
+	const struct copy_job *job = arg;
+	/* Whole lines, so that no two threads write to one. */
+	uint64_t step = (job->bytes / job->parts + 63) / 64 * 64, at = step * part;
+
+	if (at < job->bytes)
+		copy_variant(job->from + at, job->to + at,
+			     job->bytes - at < step ? job->bytes - at : step, job->variant);
+}
+
 static void app_produce(struct app *app, uint32_t tag, uint64_t epoch, void *buffer)
 {
-	copy_variant(app->tiles.data + tag % app->tiles.count * app->tiles.tile_bytes, buffer,
-		     app->tiles.tile_bytes, variant_of(epoch));
+	struct copy_job job = {
+		app->tiles.data + tag % app->tiles.count * app->tiles.tile_bytes,
+		buffer,
+		app->tiles.tile_bytes,
+		variant_of(epoch),
+		app->team ? team_threads(app->team) : 1,
+	};
+
+	if (app->team)
+		team_run(app->team, copy_part, &job);
+	else
+		copy_part(&job, 0);
 }
 
 struct expect_job {

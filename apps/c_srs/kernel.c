@@ -384,7 +384,7 @@ WIC_DEVICE uint32_t srs_passes(uint64_t energy, uint32_t side)
  */
 WIC_DEVICE uint32_t srs_normalise(struct srs_warp *w, struct srs_result *result)
 {
-	uint64_t energy = 0;
+	uint64_t energy;
 	uint32_t band, i;
 	uint8_t lo, hi;
 
@@ -399,8 +399,13 @@ WIC_DEVICE uint32_t srs_normalise(struct srs_warp *w, struct srs_result *result)
 		srs_stretch(w, band, lo, hi);
 	}
 	srs_luma_rows(w, 0);
-	w->shared->energy[wic_warp_id()] = srs_energy(w);
+	energy = srs_energy(w);
+	WIC_LANES(l) {
+		if (l == 0)
+			w->shared->energy[wic_warp_id()] = energy;
+	}
 	wic_bar();
+	energy = 0;
 	for (i = 0; i < wic_block_warps(); i++)
 		energy += w->shared->energy[i];
 	if (wic_warp_id() == 0) {

@@ -32,13 +32,17 @@ static void *parallel_run(void *arg)
 	return NULL;
 }
 
-static uint32_t parallel_threads(uint32_t count)
+uint32_t parallel_cores(void)
 {
 	cpu_set_t set;
-	uint32_t cores = 1;
 
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		cores = (uint32_t)CPU_COUNT(&set);
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+static uint32_t parallel_threads(uint32_t count)
+{
+	uint32_t cores = parallel_cores();
+
 	if (cores > PARALLEL_THREADS_MAX)
 		cores = PARALLEL_THREADS_MAX;
 	return cores < count ? cores : count;

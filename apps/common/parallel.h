@@ -12,4 +12,7 @@
  */
 int parallel_for(uint32_t count, int (*work)(void *arg, uint32_t index), void *arg);
 
+/* Cores that the calling thread may use, at least 1. */
+uint32_t parallel_cores(void);
+
 #endif /* WIC_APPS_COMMON_PARALLEL_H */

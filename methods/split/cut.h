@@ -20,7 +20,7 @@
 
 /* Written by its warp during a launch, by the host between two. */
 struct m_cut {
-	unsigned char kept[M_KEPT_BYTES_MAX];
+	uint64_t kept[M_KEPT_BYTES_MAX / 8];
 	struct m_want want; /* while it waits */
 	int32_t rc;         /* the host's: what the wait came to */
 	uint8_t is_waiting; /* 0 before the first launch */

@@ -6,6 +6,8 @@
 #ifndef WIC_METHODS_SPLIT_DEVICE_H
 #define WIC_METHODS_SPLIT_DEVICE_H
 
+#include <string.h>
+
 #include <wic/kernel.h>
 
 #include "methods/method.h"
@@ -33,31 +35,15 @@ WIC_DEVICE void m_done(struct m_state *s, uint32_t tag, uint64_t epoch)
 	(void)epoch;
 }
 
-WIC_DEVICE void m_cut_copy(void *to, const void *from, uint32_t bytes)
-{
-	uint32_t i;
-
-	for (i = 0; i < bytes; i++)
-		((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
-}
-
-/*
- * This warp's cut, with @kept as it was there; NULL: it has no more to do, and
- * @rc_out is what its last wait came to.
- */
-WIC_DEVICE struct m_cut *m_cut_enter(const struct m_state *s, void *kept, uint32_t bytes,
-				     int *rc_out)
+/* This warp's cut; NULL: it has no more to do, and @rc_out is what its last wait came to. */
+WIC_DEVICE struct m_cut *m_cut_enter(const struct m_state *s, int *rc_out)
 {
 	struct m_cut *cut = &s->m->cuts->cut[wic_block_id() * wic_block_warps() + wic_warp_id()];
 
 	*rc_out = cut->rc;
 	if (cut->rc)
 		cut->is_over = 1;
-	if (cut->is_over)
-		return NULL;
-	if (cut->is_waiting)
-		m_cut_copy(kept, cut->kept, bytes);
-	return cut;
+	return cut->is_over ? NULL : cut;
 }
 
 WIC_DEVICE void *m_cut_data(const struct m_state *s, const struct m_cut *cut)
@@ -66,23 +52,38 @@ WIC_DEVICE void *m_cut_data(const struct m_state *s, const struct m_cut *cut)
 					   : s->m->data + (uint64_t)cut->want.tag * s->m->stride;
 }
 
-WIC_DEVICE void m_cut_leave(struct m_cut *cut, int is_waiting, const void *kept, uint32_t bytes)
+/*
+ * What is kept across a wait.  On a GPU a cut lies in host memory, so as few accesses as can be:
+ * nvcc takes the type's alignment for an assignment, and bytes for memcpy().
+ */
+#ifdef __CUDACC__
+template <typename T> WIC_DEVICE void m_cut_save(uint64_t *to, const T *from)
 {
-	cut->is_waiting = (uint8_t)is_waiting;
-	cut->is_over = !is_waiting;
-	m_cut_copy(cut->kept, kept, bytes);
+	*(T *)to = *from;
 }
+template <typename T> WIC_DEVICE void m_cut_load(T *to, const uint64_t *from)
+{
+	*to = *(const T *)from;
+}
+#else
+#define m_cut_save(to, from) memcpy(to, from, sizeof(*(from)))
+#define m_cut_load(to, from) memcpy(to, from, sizeof(*(to)))
+#endif
 
 #define M_ROUNDS(rc, state, env, kept_, c1, c2)                                           \
 	do {                                                                              \
-		struct m_cut *cut_ = m_cut_enter(state, kept_, sizeof(*(kept_)), &(rc));  \
+		struct m_cut *cut_ = m_cut_enter(state, &(rc));                           \
                                                                                           \
 		WIC_STATIC_ASSERT(sizeof(*(kept_)) <= M_KEPT_BYTES_MAX, "kept is small"); \
 		if (!cut_)                                                                \
 			break;                                                            \
-		if (cut_->is_waiting)                                                     \
+		if (cut_->is_waiting) {                                                   \
+			m_cut_load(kept_, cut_->kept);                                    \
 			c2(env, kept_, m_cut_data(state, cut_));                          \
-		m_cut_leave(cut_, c1(env, kept_, &cut_->want), kept_, sizeof(*(kept_)));  \
+		}                                                                         \
+		cut_->is_waiting = (uint8_t)c1(env, kept_, &cut_->want);                  \
+		cut_->is_over = !cut_->is_waiting;                                        \
+		m_cut_save(cut_->kept, kept_);                                            \
 	} while (0)
 
 #endif /* WIC_METHODS_SPLIT_DEVICE_H */
