@@ -153,9 +153,9 @@ preset() {
 		TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 }
 
-# Each test must be found by `check` or `check-full`, or say that only `soak` has it.
+# Each test must be found by `check` or `check-full`, or say that only `soak` or `check-gpu` has it.
 labels_complete() {
-	! ctest --test-dir "$root/build" -N -LE '^(quick|full|soak)$' | grep -E 'Test +#'
+	! ctest --test-dir "$root/build" -N -LE '^(quick|full|soak|gpu)$' | grep -E 'Test +#'
 }
 
 check_steps() {
@@ -167,7 +167,7 @@ check_steps() {
 	if labels_complete >"$logs/labels.log" 2>&1; then
 		passed=$((passed + 1))
 	else
-		fail_step "labels" "tests that are neither quick nor full nor soak, see $logs/labels.log"
+		fail_step "labels" "tests that are none of quick, full, soak and gpu, see $logs/labels.log"
 	fi
 	[[ ! -x $root/build/example_minimal ]] ||
 		step "gdb" "$root/ci/gdb_test.sh" "$root/build/example_minimal"
