@@ -44,11 +44,18 @@ void gpu_set_resident_blocks(uint32_t blocks)
 	fakecuda_set_resident_blocks(blocks);
 }
 
+/* Joins its threads too. */
+void gpu_reset_driver(void)
+{
+	fakecuda_reset();
+}
+
 void gpu_check_driver(void)
 {
 	char text[4096] = "";
 	int findings = fakecuda_check(text, sizeof(text));
 
+	gpu_reset_driver();
 	if (!findings)
 		return;
 	fprintf(stderr, "fakecuda_check() says:\n%s", text);
@@ -83,6 +90,10 @@ bool gpu_is_fake(void)
 void gpu_set_resident_blocks(uint32_t blocks)
 {
 	(void)blocks;
+}
+
+void gpu_reset_driver(void)
+{
 }
 
 void gpu_check_driver(void)

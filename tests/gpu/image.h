@@ -22,5 +22,6 @@ uint32_t gpu_lot_bytes(uint32_t warps);
 void gpu_set_resident_blocks(uint32_t blocks);
 /* After the last context was closed: nothing was done wrong, nothing is left (fakecuda only). */
 void gpu_check_driver(void);
+void gpu_reset_driver(void);
 
 #endif /* WIC_TESTS_GPU_IMAGE_H */

@@ -254,6 +254,7 @@ static void context_close_while_waiting(void)
 	/* What the kernel had of pinned memory went with the context, so the driver is not asked.
 	 */
 	TEST_EQ(p.g.log->lines, 0);
+	gpu_reset_driver();
 }
 
 static const struct test tests[] = {
