@@ -74,7 +74,7 @@ static void exchange_without_a_lot(void)
 /* More blocks than are resident: each needs its own tag, and later blocks begin when it has it. */
 static void exchange_more_blocks_than_resident(void)
 {
-	const uint32_t blocks = gpu_is_fake() ? 24 : 4096;
+	const uint32_t blocks = gpu_is_fake() ? 24 : 16384;
 	struct gpu g = gpu_open(1);
 	struct wic_channel *ch = gpu_channel(&g, WIC_HOST, WIC_GPU(0), blocks, 8);
 	struct gpu_run run;

@@ -14,10 +14,10 @@
 
 #define SECONDS_MAX 60 /* of a test; five times as long under TSan */
 
-extern const struct gpu_part gpu_part_open, gpu_part_exchange, gpu_part_waits;
+extern const struct gpu_part gpu_part_open, gpu_part_exchange, gpu_part_waits, gpu_part_epochs;
 
-static const struct gpu_part *const parts[] = { &gpu_part_open, &gpu_part_exchange,
-						&gpu_part_waits };
+static const struct gpu_part *const parts[] = { &gpu_part_open, &gpu_part_exchange, &gpu_part_waits,
+						&gpu_part_epochs };
 
 /* The child's exit status; -1: it was ended for taking too long, or died. */
 static int child_wait(pid_t child, const char *name)
