@@ -14,12 +14,14 @@
 		(void)args;         \
 	}
 GPU_KERNELS(GPU_DEFINE)
+GPU_KERNELS_OF_LANES(GPU_DEFINE)
 
 #define GPU_ENTRY(name) { name, #name },
-static const struct wic_kernel_entry entries[] = { GPU_KERNELS(GPU_ENTRY){ NULL, NULL } };
 
 #ifdef GPU_OVER_FAKECUDA
 #include "tests/fakecuda/fakecuda.h"
+
+static const struct wic_kernel_entry entries[] = { GPU_KERNELS(GPU_ENTRY){ NULL, NULL } };
 
 #define GPU_LINE(name) #name "\n"
 static struct wic_kernel_image image = { FAKECUDA_IMAGE GPU_KERNELS(GPU_LINE), entries, NULL };
@@ -75,6 +77,8 @@ extern const unsigned char gpu_fatbin[];
 #define IMAGE NULL
 #endif
 
+static const struct wic_kernel_entry entries[] = { GPU_KERNELS(GPU_ENTRY) GPU_KERNELS_OF_LANES(
+	GPU_ENTRY){ NULL, NULL } };
 static struct wic_kernel_image image = { IMAGE, entries, NULL };
 
 void gpu_image_add(void)

@@ -9,6 +9,7 @@
 
 #define GPU_DECLARE(name) void name(const void *args);
 GPU_KERNELS(GPU_DECLARE)
+GPU_KERNELS_OF_LANES(GPU_DECLARE)
 #undef GPU_DECLARE
 
 /* Whether this program runs over fakecuda, and whether it has code of a GPU. */

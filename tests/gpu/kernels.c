@@ -269,3 +269,170 @@ WIC_KERNEL(gpu_ping, struct gpu_args, a)
 	}
 	result_set(&a->results[tag], rc, 0, began);
 }
+
+/* ---- lanes ------------------------------------------------------------------------------- */
+
+#ifdef __CUDACC__
+
+/* By a lane for itself: how many words are wrong. */
+WIC_DEVICE uint32_t wrong_here(const struct wic_handle *h, const void *data, uint32_t tag,
+			       uint64_t epoch)
+{
+	const volatile uint32_t *words = (const volatile uint32_t *)data;
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < h->bytes_per_tag / 4; i++)
+		wrong += words[i] != gpu_word(tag, epoch, i);
+	return wrong;
+}
+
+WIC_DEVICE void lane_result(const struct gpu_args *a, int rc, uint32_t wrong)
+{
+	uint32_t thread = wic_block_id() * wic_block_threads() + wic_thread_id_();
+
+	a->results[thread].rc = rc;
+	a->results[thread].wrong = wrong;
+}
+
+/* Lanes of @m take an epoch. */
+WIC_DEVICE int take_mask(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag,
+			 uint64_t epoch, uint32_t m, uint32_t *wrong)
+{
+	void *data = 0;
+	int rc = wic_wait_mask(h, lot, tag, epoch, WIC_S(20), m);
+
+	if (!rc)
+		rc = wic_request_mask(h, lot, tag, epoch, WIC_S(20), &data, m);
+	if (rc)
+		return rc;
+	*wrong += wrong_here(h, data, tag, epoch);
+	__syncwarp(m);
+	return wic_release_mask(h, tag, epoch, m);
+}
+
+WIC_KERNEL(gpu_halves, struct gpu_args, a)
+{
+	WIC_SHARED(struct wic_lot, shared);
+	struct wic_lot *lot = a->has_lot ? shared : 0;
+	uint32_t half = (uint32_t)wic_lane_id() / 16, wrong = 0;
+	int rc = 0;
+
+	if (lot)
+		wic_lot_init(lot);
+	for (uint64_t e = a->epoch_first; e < a->epoch_first + a->epochs; e++)
+		for (uint32_t i = 0; i < 2; i++) {
+			/* The second half first in each other epoch. */
+			if (half == ((i + e) & 1) && !rc)
+				rc = take_mask(&a->h[0], lot, 2 * grid_warp() + half, e,
+					       0xffffu << 16 * half, &wrong);
+			__syncwarp();
+		}
+	lane_result(a, rc, wrong);
+}
+
+WIC_KERNEL(gpu_early, struct gpu_args, a)
+{
+	WIC_SHARED(struct wic_lot, shared);
+	struct wic_lot *lot = a->has_lot ? shared : 0;
+	uint32_t wrong = 0, m = 0;
+	int rc = 0;
+
+	if (lot)
+		wic_lot_init(lot);
+	for (uint32_t lane = 0; lane < 32; lane++)
+		m |= (uint32_t) !!(lane % 3) << lane;
+	if (wic_lane_id() % 3 == 0 || wic_warp_id() == 1) {
+		lane_result(a, 0, 0);
+		return;
+	}
+	for (uint64_t e = a->epoch_first; e < a->epoch_first + a->epochs && !rc; e++) {
+		void *data = 0;
+
+		__syncwarp(m);
+		/* The forms of a whole warp go by the lanes that are there. */
+		rc = wic_request(&a->h[0], lot, grid_warp(), e, WIC_S(20), &data);
+		if (!rc)
+			wrong += wrong_here(&a->h[0], data, grid_warp(), e);
+		__syncwarp(m);
+		if (!rc)
+			rc = wic_release(&a->h[0], grid_warp(), e);
+	}
+	lane_result(a, rc, wrong);
+}
+
+WIC_KERNEL(gpu_block_take, struct gpu_args, a)
+{
+	WIC_SHARED(struct wic_lot, shared);
+	struct wic_lot *lot = a->has_lot ? shared : 0;
+	uint32_t tag = wic_block_id(), wrong = 0;
+	int rc = 0;
+
+	if (lot)
+		wic_lot_init(lot);
+	for (uint64_t e = a->epoch_first; e < a->epoch_first + a->epochs && !rc; e++) {
+		void *data = 0;
+
+		rc = wic_wait_block(&a->h[0], lot, tag, e, WIC_S(20));
+		if (!rc)
+			rc = wic_request_block(&a->h[0], lot, tag, e, WIC_S(20), &data);
+		if (rc)
+			break;
+		wrong += wrong_here(&a->h[0], data, tag, e);
+		rc = wic_release_block(&a->h[0], tag, e);
+	}
+	lane_result(a, rc, wrong);
+}
+
+/* Each thread of the block fills its part of what one warp staged. */
+WIC_KERNEL(gpu_block_make, struct gpu_args, a)
+{
+	WIC_SHARED(struct wic_lot, shared);
+	__shared__ void *buffer;
+	struct wic_lot *lot = a->has_lot ? shared : 0;
+	uint32_t tag = wic_block_id();
+	int rc = 0;
+
+	if (lot)
+		wic_lot_init(lot);
+	for (uint64_t e = a->epoch_first; e < a->epoch_first + a->epochs && !rc; e++) {
+		void *mine = 0;
+
+		if (!wic_warp_id()) {
+			rc = wic_warp_stage(&a->h[0], lot, tag, e, WIC_S(20), &mine);
+			if (!wic_lane_id())
+				buffer = mine;
+		}
+		if (__syncthreads_or(rc))
+			break;
+		for (uint32_t i = wic_thread_id_(); i < a->h[0].bytes_per_tag / 4;
+		     i += wic_block_threads())
+			((uint32_t *)buffer)[i] = gpu_word(tag, e, i);
+		rc = wic_publish_block(&a->h[0], tag, e);
+	}
+	lane_result(a, rc, 0);
+}
+
+WIC_KERNEL(gpu_reuse, struct gpu_args, a)
+{
+	WIC_SHARED(struct wic_lot, lot);
+	volatile uint32_t *words = (volatile uint32_t *)lot;
+	uint32_t tag = grid_warp(), wrong = 0,
+		 count = (uint32_t)WIC_LOT_BYTES(wic_block_warps()) / 4;
+	int rc = 0;
+
+	for (uint64_t e = a->epoch_first; e < a->epoch_first + a->epochs && !rc; e++) {
+		wic_lot_init(lot);
+		rc = take_mask(&a->h[0], lot, tag, e, UINT32_MAX, &wrong);
+		wic_lot_fini(lot);
+		for (uint32_t i = wic_thread_id_(); i < count; i += wic_block_threads())
+			words[i] = i * 77;
+		__syncthreads();
+		for (uint32_t i = 0; i < count; i++)
+			wrong += words[i] != i * 77;
+		/* All have read it before it is a lot again. */
+		rc |= __syncthreads_or(rc);
+	}
+	lane_result(a, rc, wrong);
+}
+
+#endif /* __CUDACC__ */

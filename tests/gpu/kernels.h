@@ -92,6 +92,21 @@ struct gpu_args {
 	X(gpu_make)    \
 	X(gpu_ping)
 
+/*
+ * What only a GPU can run; a result a thread of the grid.
+ *
+ * gpu_halves(): the halves of a warp wait one after the other, tag 2 * warp + half.
+ * gpu_early(): lanes 0, 3, 6, .. and warp 1 of each block have returned; the others take tag warp.
+ * gpu_block_take(), gpu_block_make(): a block together, its tag is its number.
+ * gpu_reuse(): as gpu_take(), and between epochs the lot's memory is used for something else.
+ */
+#define GPU_KERNELS_OF_LANES(X) \
+	X(gpu_halves)           \
+	X(gpu_early)            \
+	X(gpu_block_take)       \
+	X(gpu_block_make)       \
+	X(gpu_reuse)
+
 /* Word @i of the payload of (tag, epoch): different for each. */
 GPU_BOTH uint32_t gpu_word(uint32_t tag, uint64_t epoch, uint32_t i)
 {

@@ -14,10 +14,18 @@
 
 #define SECONDS_MAX 60 /* of a test; five times as long under TSan */
 
-extern const struct gpu_part gpu_part_open, gpu_part_exchange, gpu_part_waits, gpu_part_epochs;
+extern const struct gpu_part gpu_part_open, gpu_part_exchange, gpu_part_waits, gpu_part_epochs,
+	gpu_part_errors;
+#ifdef GPU_OVER_FAKECUDA
+#define PART_OF_ITS_OWN gpu_part_fake
+#else
+#define PART_OF_ITS_OWN gpu_part_lanes
+#endif
+extern const struct gpu_part PART_OF_ITS_OWN;
 
-static const struct gpu_part *const parts[] = { &gpu_part_open, &gpu_part_exchange, &gpu_part_waits,
-						&gpu_part_epochs };
+static const struct gpu_part *const parts[] = { &gpu_part_open,   &gpu_part_exchange,
+						&gpu_part_waits,  &gpu_part_epochs,
+						&gpu_part_errors, &PART_OF_ITS_OWN };
 
 /* The child's exit status; -1: it was ended for taking too long, or died. */
 static int child_wait(pid_t child, const char *name)
