@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 # shellcheck shell=bash disable=SC2016 # texts for an inner shell stay as they are
-# `./run check` and `./run check-full`; sourced by run, whose functions and
+# `./run check`, `./run check-full` and `./run check-gpu`; sourced by run, whose functions and
 # variables it uses.  A step prints one line; what failed shows its output there;
 # the end lists what was skipped and why, and the sum.
 
@@ -396,6 +396,39 @@ check() {
 	begin
 	check_steps
 	end
+}
+
+# What the results in out/check-gpu are of.
+describe_machine() {
+	date -u '+%Y-%m-%d %H:%M:%S UTC'
+	echo "command ./run check-gpu"
+	echo "commit $(git -C "$root" describe --always --dirty 2>/dev/null || echo 'not a git checkout')"
+	uname -srm
+	echo "$(jobs_max) cores"
+	! have nvidia-smi ||
+		nvidia-smi --query-gpu=index,name,driver_version,mig.mode.current --format=csv,noheader || true
+	{ nvcc --version || /usr/local/cuda/bin/nvcc --version; } 2>/dev/null | tail -n 1 || true
+}
+
+# What has the label gpu, one after the other; its results are files.
+check_gpu() {
+	local out=$root/out/check-gpu start=$SECONDS
+	[[ $# == 0 ]] || die "check-gpu takes no arguments"
+	begin
+	rm -rf "$out"
+	mkdir -p "$out"
+	describe_machine >"$out/machine.txt"
+	if ! build release gpu_programs 2>"$logs/step.err"; then
+		sed 's/^/  /' "$logs/step.err"
+		fail_step "gpu: build" "see $logs/build-release.log"
+	else
+		printf '%-28s %40s %5d s\n' "gpu: build" '' $((SECONDS - start))
+		tests "gpu: ctest" "$root/build" gpu
+		cp "$root/build/junit.xml" "$out/" || true
+		# All that the programs said, which the summary of ctest leaves out.
+		cp "$root/build/Testing/Temporary/LastTest.log" "$out/tests.log" || true
+	fi
+	end | tee "$out/summary.txt"
 }
 
 check_full() {
