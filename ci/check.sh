@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR GPL-2.0
 # shellcheck shell=bash disable=SC2016 # texts for an inner shell stay as they are
-# `./run check` and `./run check-full`; sourced by run, whose functions and
+# `./run check`, `./run check-full` and `./run check-gpu`; sourced by run, whose functions and
 # variables it uses.  A step prints one line; what failed shows its output there;
 # the end lists what was skipped and why, and the sum.
 
@@ -153,9 +153,9 @@ preset() {
 		TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 }
 
-# Each test must be found by `check` or `check-full`, or say that only `soak` has it.
+# Each test must be found by `check` or `check-full`, or say that only `soak` or `check-gpu` has it.
 labels_complete() {
-	! ctest --test-dir "$root/build" -N -LE '^(quick|full|soak)$' | grep -E 'Test +#'
+	! ctest --test-dir "$root/build" -N -LE '^(quick|full|soak|gpu)$' | grep -E 'Test +#'
 }
 
 check_steps() {
@@ -167,7 +167,7 @@ check_steps() {
 	if labels_complete >"$logs/labels.log" 2>&1; then
 		passed=$((passed + 1))
 	else
-		fail_step "labels" "tests that are neither quick nor full nor soak, see $logs/labels.log"
+		fail_step "labels" "tests that are none of quick, full, soak and gpu, see $logs/labels.log"
 	fi
 	[[ ! -x $root/build/example_minimal ]] ||
 		step "gdb" "$root/ci/gdb_test.sh" "$root/build/example_minimal"
@@ -396,6 +396,39 @@ check() {
 	begin
 	check_steps
 	end
+}
+
+# What the results in out/check-gpu are of.
+describe_machine() {
+	date -u '+%Y-%m-%d %H:%M:%S UTC'
+	echo "command ./run check-gpu"
+	echo "commit $(git -C "$root" describe --always --dirty 2>/dev/null || echo 'not a git checkout')"
+	uname -srm
+	echo "$(jobs_max) cores"
+	! have nvidia-smi ||
+		nvidia-smi --query-gpu=index,name,driver_version,mig.mode.current --format=csv,noheader || true
+	{ nvcc --version || /usr/local/cuda/bin/nvcc --version; } 2>/dev/null | tail -n 1 || true
+}
+
+# What has the label gpu, one after the other; its results are files.
+check_gpu() {
+	local out=$root/out/check-gpu start=$SECONDS
+	[[ $# == 0 ]] || die "check-gpu takes no arguments"
+	begin
+	rm -rf "$out"
+	mkdir -p "$out"
+	describe_machine >"$out/machine.txt"
+	if ! build release gpu_programs 2>"$logs/step.err"; then
+		sed 's/^/  /' "$logs/step.err"
+		fail_step "gpu: build" "see $logs/build-release.log"
+	else
+		printf '%-28s %40s %5d s\n' "gpu: build" '' $((SECONDS - start))
+		tests "gpu: ctest" "$root/build" gpu
+		cp "$root/build/junit.xml" "$out/" || true
+		# All that the programs said, which the summary of ctest leaves out.
+		cp "$root/build/Testing/Temporary/LastTest.log" "$out/tests.log" || true
+	fi
+	end | tee "$out/summary.txt"
 }
 
 check_full() {

@@ -159,7 +159,8 @@ int wic_cuda_stage(struct wic_be_channel *ch, uint32_t tag, uint64_t epoch, uint
 	else if (rc == -EINVAL)
 		wic_fail(rc,
 			 "channel %" PRIu32 ": epoch %" PRIu64 " of tag %" PRIu32
-			 " is not after the published one, %" PRIu64,
+			 " is not after the published one, %" PRIu64
+			 ", or by a multiple of 2^48 after the last on its page",
 			 ch->push.id, epoch, tag, ch->push.tag[tag].published);
 	else if (rc != -EAGAIN)
 		rc = wait_fail(&w, rc, "the page to fill with epoch", ch->push.tag[tag].published,

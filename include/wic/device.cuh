@@ -98,12 +98,15 @@ WIC_DEVICE void wic_lot_fini(struct wic_lot *lot)
 	__syncthreads();
 }
 
-/* What is left of a set's time. */
+/*
+ * What is left of a set's time, never 0, which would ask for one look: lanes read the clock one by
+ * one, and all or none of them may report the wait that is late.
+ */
 WIC_DEVICE uint64_t wic_device_left_(uint64_t until)
 {
 	uint64_t now = wic_t_now();
 
-	return until > now ? until - now : 0;
+	return until > now ? until - now : 1;
 }
 
 /* Is @m what the caller says?  Only a debug build asks. */
@@ -526,7 +529,8 @@ WIC_DEVICE int wic_request_all(const struct wic_handle *h, struct wic_lot *lot,
  * @h: a handle of a channel with bytes_per_tag > 0 whose producer is a GPU.
  * @lot: see wic_wait_mask().
  * @tag: in [0, tags).
- * @epoch: greater than the tag's published epoch, at most WIC_EPOCH_LAST.
+ * @epoch: greater than the tag's published epoch, at most WIC_EPOCH_LAST; not by a multiple of 2^48
+ *	later than the last that was even, or odd, as it is.
  * @timeout_ns: how long to wait for the page; 0: look once; WIC_FOREVER.
  * @buffer_out: bytes_per_tag bytes, 256 aligned, this warp's to write until it publishes; host
  *	memory where the host consumes.

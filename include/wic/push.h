@@ -197,7 +197,8 @@ WIC_TREE_FN int wic_push_release(const struct wic_push_channel *c, uint32_t tag,
  * @c: a channel with payload, of which the caller is the producer.
  * @lot: see wic_tree_wait().
  * @tag: in [0, tags).
- * @epoch: greater than the published one.
+ * @epoch: greater than the published one; not by a multiple of 2^48 later than the last on its
+ * page.
  * @timeout_ns: see wic_tree_wait().
  * @m: live lanes.
  * @buffer_out: the page, until it is published; set on success.
@@ -216,6 +217,9 @@ WIC_TREE_FN int wic_push_stage(const struct wic_push_channel *c, struct wic_lot 
 	    epoch <= wic_t_load(&c->tag[tag].published))
 		return WIC_TREE_EINVAL;
 	before = wic_t_load(&c->tag[tag].filled[epoch & 1]);
+	/* Counts keep 48 bits: the new epoch would count as released. */
+	if (before && !((before ^ epoch) << 16))
+		return WIC_TREE_EINVAL;
 	if (before)
 		rc = wic_tree_wait(lot, c->credit, 2 * c->tags, page, before, timeout_ns, m);
 	if (rc)

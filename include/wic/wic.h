@@ -272,7 +272,8 @@ struct wic_handle wic_channel_handle(const struct wic_channel *ch);
  * wic_stage() - Get the buffer to fill for an epoch of a tag.
  * @ch: a channel with bytes_per_tag > 0.
  * @tag: in [0, tags).
- * @epoch: greater than the tag's published epoch, at most WIC_EPOCH_LAST.
+ * @epoch: greater than the tag's published epoch, at most WIC_EPOCH_LAST.  cuda: not by a multiple
+ *	of 2^48 later than the last that was even, or odd, as it is.
  * @timeout_ns: how long to wait for the buffer; 0 is wic_try_stage(); WIC_FOREVER.
  * @buffer_out: bytes_per_tag bytes, 64-byte aligned, the caller's to write until
  *	it publishes.

@@ -87,6 +87,9 @@ void fakecuda_kernel_attribute(const char *name, int attribute, int value);
 /* In a kernel: the block's dynamic shared memory, zero at first; a barrier of its warps. */
 void *fakecuda_shared(void);
 void fakecuda_barrier(void);
+/* The same; whether any warp gave a value that is not 0. */
+int fakecuda_barrier_or(int value);
+uint32_t fakecuda_blocks(void); /* of the grid */
 
 struct fakecuda_stream {
 	int priority;

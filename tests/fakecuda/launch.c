@@ -32,6 +32,7 @@ struct block {
 	uint32_t index;
 	uint32_t warps_running;
 	void *shared; /* owned */
+	int any;      /* atomic; of fakecuda_barrier_or() */
 	pthread_barrier_t barrier;
 	struct warp warps[];
 };
@@ -73,6 +74,26 @@ uint32_t fakecuda_waiting(void)
 		count++;
 	pthread_mutex_unlock(&fake.lock);
 	return count;
+}
+
+int fakecuda_barrier_or(int value)
+{
+	int any;
+
+	if (value)
+		__atomic_store_n(&own_block->any, 1, __ATOMIC_RELAXED);
+	fakecuda_barrier();
+	any = __atomic_load_n(&own_block->any, __ATOMIC_RELAXED);
+	/* All have read it before it is 0 again, and it is that before anybody sets it. */
+	fakecuda_barrier();
+	__atomic_store_n(&own_block->any, 0, __ATOMIC_RELAXED);
+	fakecuda_barrier();
+	return any;
+}
+
+uint32_t fakecuda_blocks(void)
+{
+	return own_block->launch->blocks;
 }
 
 void fake_launch_free(struct fake_launch *launch)
