@@ -151,7 +151,8 @@
 #define WIC_TREE_LAST_ 3   /* of an epoch's readers */
 #define WIC_TREE_PARKS_ 4  /* and its bit is set */
 #define WIC_TREE_PARKS_OWED_ 5
-#define WIC_TREE_LEFT_ 6 /* its own bit was set and is not any more */
+#define WIC_TREE_LEFT_ 6    /* its own bit was set and is not any more */
+#define WIC_TREE_OTHERS_ 1u /* no line: somebody else owns the one that is wanted */
 
 #define WIC_TREE_LINE_TAGS 16u
 
@@ -200,7 +201,7 @@ struct wic_lot_warp {
 	uint64_t word;    /* address | WIC_TREE_PLAIN | WIC_TREE_SYS */
 	uint64_t want;
 	uint64_t until; /* its deadline */
-	uint64_t line;  /* owned for this place by the watcher, or 0 */
+	uint64_t line;  /* owned for this place by the watcher, WIC_TREE_OTHERS_, or 0 */
 };
 
 /*
@@ -656,24 +657,25 @@ WIC_TREE_FN struct wic_tree_line *wic_tree_reader_(uint64_t word)
 
 /* ---- lines: owned, read, freed --------------------------------------------------------- */
 
-/* 1: this warp reads it from now on. */
-WIC_TREE_FN uint32_t wic_tree_own_(struct wic_tree_line *line)
+/* 1: this warp reads it from now on.  @is_new: it is likely free, and is taken without a look. */
+WIC_TREE_FN uint32_t wic_tree_own_(struct wic_tree_line *line, uint32_t is_new)
 {
 	if (WIC_T_READS_ALL)
 		return 1;
-	return !wic_t_load(&line->owner) && wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block());
+	return (is_new || !wic_t_load(&line->owner)) &&
+	       wic_t_take(&line->owner, 1 + (uint64_t)wic_t_block());
 }
 
 WIC_TREE_FN void wic_tree_free_(uint64_t line)
 {
-	if (line && !WIC_T_READS_ALL)
+	if (line > WIC_TREE_OTHERS_ && !WIC_T_READS_ALL)
 		wic_t_give(&((struct wic_tree_line *)(uintptr_t)line)->owner);
 }
 
 /* What the owner of a line would do, once, by who does not stay. */
 WIC_TREE_FN void wic_tree_read_line_once_(struct wic_tree_line *line, uint32_t words)
 {
-	if (!line || !wic_tree_own_(line))
+	if (!line || !wic_tree_own_(line, 0))
 		return;
 	for (uint32_t i = 0; i < words; i++)
 		wic_tree_read_(line, i);
@@ -704,9 +706,10 @@ WIC_TREE_FN void wic_tree_place_line_(WIC_T_LOT lot, uint32_t i, uint32_t wanted
 	if (owned == (uint64_t)(uintptr_t)line)
 		return;
 	wic_tree_free_(owned);
-	owned = 0;
-	if (line && wic_tree_own_(line))
+	if (line && wic_tree_own_(line, owned != WIC_TREE_OTHERS_))
 		owned = (uint64_t)(uintptr_t)line;
+	else
+		owned = line ? WIC_TREE_OTHERS_ : 0;
 	wic_t_lot_store64(WIC_T_AT(lot, warp[i].line), owned);
 }
 
@@ -731,7 +734,9 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m, uint32_t ma
 	uint32_t grown = 0, owned = 0, ready = 0;
 
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps)))
-		owned |= (uint32_t) !!wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)) << i;
+		owned |=
+			(uint32_t)(wic_t_lot_load64(WIC_T_AT(lot, warp[i].line)) > WIC_TREE_OTHERS_)
+			<< i;
 	owned = wic_t_or(m, owned);
 	/* All lanes read what one wrote. */
 	wic_t_sync(m);
@@ -788,7 +793,7 @@ WIC_TREE_FN uint32_t wic_tree_control_(WIC_T_LOT lot, uint32_t mask)
 	if (owned != (uint64_t)(uintptr_t)control) {
 		wic_tree_free_(owned);
 		owned = 0;
-		if (control && wic_tree_own_(control))
+		if (control && wic_tree_own_(control, 0))
 			owned = (uint64_t)(uintptr_t)control;
 		wic_t_lot_store64(WIC_T_AT(lot, control), owned);
 	}
@@ -824,9 +829,9 @@ WIC_TREE_FN uint32_t wic_tree_poll_lines_(const volatile uint64_t *word, uint32_
 		return 0;
 	WIC_T_ONE(m) {
 		if (!(owned & 1) && wic_tree_line_(*word)->reader &&
-		    wic_tree_own_(wic_tree_line_(*word)->reader))
+		    wic_tree_own_(wic_tree_line_(*word)->reader, 0))
 			owned |= 1;
-		if (!(owned & 2) && wic_tree_own_(wic_tree_line_(*word)->control))
+		if (!(owned & 2) && wic_tree_own_(wic_tree_line_(*word)->control, 0))
 			owned |= 2;
 		for (uint32_t i = 0; owned & 2 && i < WIC_TREE_CONTROL_WORDS; i++)
 			wic_tree_copy_word_(wic_tree_line_(*word)->control, i);
@@ -926,7 +931,8 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 
 	/* The leader's acquire is all lanes' then; its value alone orders nothing. */
 	wic_t_sync(m);
-	controls = wic_t_lot_load64(WIC_T_AT(lot, turns)) % WIC_T_CONTROL_TURNS == 0;
+	controls = wic_t_lot_load64(WIC_T_AT(lot, turns)) % WIC_T_CONTROL_TURNS ==
+		   WIC_T_CONTROL_TURNS - 1;
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
 		uint32_t wanted = mask >> i & 1;
 
@@ -982,7 +988,8 @@ WIC_TREE_FN uint32_t wic_tree_pause_(uint64_t waited_ns)
 WIC_TREE_FN uint32_t wic_tree_pause_until_(uint64_t since, uint64_t until)
 {
 	uint64_t now = wic_t_now();
-	uint32_t nap = wic_tree_pause_(now - since);
+	/* Who joins writes @since too. */
+	uint32_t nap = wic_tree_pause_(now > since ? now - since : 0);
 
 	if (now >= until)
 		return 0;
@@ -1004,6 +1011,7 @@ WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
 		return 1;
 	}
 	if (moved) {
+		wic_t_lot_store64(WIC_T_AT(lot, since), WIC_T_BEGAN());
 		WIC_T_TURN();
 		return 0;
 	}
@@ -1111,7 +1119,7 @@ WIC_TREE_FN int wic_tree_enter_(WIC_T_LOT lot, uint32_t me)
 }
 
 /* Looks, then enters: 0, an error, or what wic_tree_enter_() says.  One lane. */
-WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
+WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me, uint32_t is_first)
 {
 	uint32_t late;
 	int rc;
@@ -1121,6 +1129,9 @@ WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me)
 			      wic_t_lot_load64(WIC_T_AT(lot, warp[me].want))))
 		return 0;
 	late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
+	/* An end that was there before is found by the watcher, and then here. */
+	if (is_first && !late)
+		return wic_tree_enter_(lot, me);
 	rc = wic_tree_state_of_(lot, me, 1);
 	if (rc == WIC_TREE_PENDING && late) {
 		wic_tree_read_once_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)));
@@ -1158,12 +1169,12 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].want), want);
 		wic_t_lot_store64(WIC_T_AT(lot, warp[me].until), wic_tree_until_(timeout_ns));
 	}
-	for (;;) {
+	for (uint32_t is_first = 1;; is_first = 0) {
 		int rc = WIC_TREE_PENDING;
 
 		WIC_T_FORGET(lot);
 		WIC_T_ONE(m)
-			rc = wic_tree_step_(lot, wic_t_warp());
+			rc = wic_tree_step_(lot, wic_t_warp(), is_first);
 		rc = (int)wic_t_get(m, (uint32_t)rc);
 		if (rc <= 0) {
 			wic_t_sync(m);

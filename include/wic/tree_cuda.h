@@ -19,10 +19,12 @@
  * Sleeps of a watcher at most; of a parked warp before sm_90.  Cancel and ends are words across the
  * bus, looked for seldom.
  */
-#define WIC_T_NAP_NS_MAX 50000u
-#define WIC_T_PATIENCE 160u
+#define WIC_T_NAP_NS_MAX 64000u
+#define WIC_T_PATIENCE 128u
 #define WIC_T_CONTROL_TURNS 16u
+#define WIC_T_PARK_TRIES 64u
 #define WIC_T_PARK_NAP_NS 200u
+#define WIC_T_PARK_NAPS 1024u
 
 /* ---- device memory, host memory -------------------------------------------------------- */
 
@@ -128,6 +130,9 @@ WIC_TREE_FN void wic_t_bump_(uint64_t *p)
 {
 	asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(wic_t_global_(p)) : "memory");
 }
+
+/* Naps begin anew, short, for who joins. */
+#define WIC_T_JOINED(lot) wic_t_lot_store64(WIC_T_AT(lot, since), wic_t_now())
 
 /* Blocks are counted for messages: a wait that times out says how many came as far. */
 #define WIC_T_FIRST(lot, at_word)                                                             \
@@ -296,19 +301,28 @@ WIC_TREE_FN void wic_t_arrive(uint32_t at)
 	asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(at) : "memory");
 }
 
-/* Sleeps until an arrive has ended the parity, or some 4 us: 1: it has. */
+/*
+ * Sleeps until an arrive has ended the parity, or some 0.25 ms: 1: it has.  The hardware wakes
+ * the warp each 4 us (an H200); what it does then is what parking costs the warps that compute, so
+ * it is next to nothing.
+ */
 WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 {
 	uint32_t done;
 
 	(void)until;
-	asm volatile("{\n\t.reg .pred p;\n\t"
-		     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
-		     "selp.u32 %0, 1, 0, p;\n\t}"
-		     : "=r"(done)
-		     : "r"(at), "r"(parity)
-		     : "memory");
-	return done;
+#pragma unroll 1
+	for (uint32_t left = WIC_T_PARK_TRIES; left; left--) {
+		asm volatile("{\n\t.reg .pred p;\n\t"
+			     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
+			     "selp.u32 %0, 1, 0, p;\n\t}"
+			     : "=r"(done)
+			     : "r"(at), "r"(parity)
+			     : "memory");
+		if (done)
+			return 1;
+	}
+	return 0;
 }
 
 #else /* arrivals are counted; the parity is the lowest bit */
@@ -333,10 +347,13 @@ WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 	uint32_t v;
 
 	(void)until;
-	asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
-	if ((v & 1) != parity)
-		return 1;
-	__nanosleep(WIC_T_PARK_NAP_NS);
+#pragma unroll 1
+	for (uint32_t left = WIC_T_PARK_NAPS; left; left--) {
+		asm volatile("ld.acquire.cta.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+		if ((v & 1) != parity)
+			return 1;
+		__nanosleep(WIC_T_PARK_NAP_NS);
+	}
 	return 0;
 }
 
