@@ -7,7 +7,8 @@
  *	<work>/w<waiting warps of a block>/t<distinct tags of a block>/<mean|slowest>/<method>
  *
  * mean: of the times of the blocks; slowest: from the first start to the last end.  What is waited
- * for is published after all have computed.
+ * for is published after all have computed.  The methods rest-... have a leader that looks; they
+ * tell what it costs that the others rest, in each way that there is.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,10 +38,14 @@ static const struct {
 	{ GPU_WAIT_LEADER_ACQ, "leader-acq", false },
 	{ GPU_WAIT_WARP, "warp", false },
 	{ GPU_WAIT_ONE_WORD, "one-word", false },
+	{ GPU_WAIT_TRY_WAIT, "rest-try-wait", false },
+	{ GPU_WAIT_SLEEP_1, "rest-sleep-1us", false },
+	{ GPU_WAIT_SLEEP_4, "rest-sleep-4us", false },
+	{ GPU_WAIT_SLEEP_16, "rest-sleep-16us", false },
 };
 #define WAITS (sizeof(waits) / sizeof(*waits))
 
-static const uint32_t waiters[] = { 15, 28 };
+static const uint32_t waiters[] = { 1, 15, 28 };
 
 struct subject {
 	struct gpu_bench g;

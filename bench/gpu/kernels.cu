@@ -212,6 +212,53 @@ static __device__ float compute(const gpu_work_args &a)
 	return sum;
 }
 
+/* ---- ways to rest ------------------------------------------------------------------------ */
+
+/* Has the barrier's first phase ended? */
+static __device__ __forceinline__ uint32_t has_ended(uint32_t at)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	uint32_t done;
+
+	asm volatile("{\n\t.reg .pred p;\n\t"
+		     "mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 p, [%1], 0;\n\t"
+		     "selp.u32 %0, 1, 0, p;\n\t}"
+		     : "=r"(done)
+		     : "r"(at)
+		     : "memory");
+	return done;
+#else
+	return wic_t_lot_load(at) & 1;
+#endif
+}
+
+/* Warp 0 looks, as a leader; the others of @waiters rest until it has seen. */
+static __device__ int rest_as(const gpu_work_args &a, struct wic_lot *lot, const uint64_t *flag)
+{
+	uint32_t warp = threadIdx.x / 32;
+	uint32_t at = WIC_T_AT(WIC_T_LOT_OF(lot), warp[warp].barrier);
+	uint32_t nap = a.wait == GPU_WAIT_SLEEP_1 ? 1000 : a.wait == GPU_WAIT_SLEEP_4 ? 4000 : 16000;
+	uint64_t until = now_ns() + GPU_TIMEOUT_NS;
+	int rc = 0;
+
+	if (warp == 0) {
+		if (threadIdx.x == 0)
+			rc = look(flag, a.epoch, false, 640);
+		__syncwarp();
+		if (threadIdx.x && threadIdx.x < a.waiters)
+			wic_t_arrive(WIC_T_AT(WIC_T_LOT_OF(lot), warp[threadIdx.x].barrier));
+		return rc;
+	}
+	if (a.wait == GPU_WAIT_TRY_WAIT) {
+		while (!__all_sync(0xffffffff, wic_t_park(at, 0, until)))
+			;
+		return 0;
+	}
+	while (!has_ended(at))
+		__nanosleep(nap);
+	return 0;
+}
+
 /* ---- interference ------------------------------------------------------------------------ */
 
 static __device__ int wait_as(const gpu_work_args &a, struct wic_lot *lot)
@@ -236,8 +283,10 @@ static __device__ int wait_as(const gpu_work_args &a, struct wic_lot *lot)
 		if (threadIdx.x == 0)
 			rc = look(a.flags, a.epoch, false, 640);
 		return rc;
-	default:
+	case GPU_WAIT_BARRIER:
 		return 0;
+	default:
+		return rest_as(a, lot, a.flags + (uint64_t)blockIdx.x * GPU_BLOCK_WARPS * GPU_FLAG_WORDS);
 	}
 }
 

@@ -45,6 +45,11 @@ enum gpu_wait {
 	GPU_WAIT_LEADER_ACQ, /* with acquire */
 	GPU_WAIT_WARP,       /* each warp looks at its own pinned line, relaxed */
 	GPU_WAIT_ONE_WORD,   /* one warp a block, all at one pinned word */
+	/* As the leader, who ends the others' waits: what their rest itself costs. */
+	GPU_WAIT_TRY_WAIT, /* mbarrier.try_wait */
+	GPU_WAIT_SLEEP_1,  /* a look at the mbarrier each 1 us */
+	GPU_WAIT_SLEEP_4,
+	GPU_WAIT_SLEEP_16,
 	GPU_WAITS,
 };
 

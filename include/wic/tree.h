@@ -1125,8 +1125,8 @@ WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me, uint32_t is_first)
 	int rc;
 
 	/* One look where, as after most parks, it is there: that which satisfies. */
-	if (wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
-			      wic_t_lot_load64(WIC_T_AT(lot, warp[me].want))))
+	if (!is_first && wic_tree_acquire_(wic_t_lot_load64(WIC_T_AT(lot, warp[me].word)),
+					   wic_t_lot_load64(WIC_T_AT(lot, warp[me].want))))
 		return 0;
 	late = wic_t_now() >= wic_t_lot_load64(WIC_T_AT(lot, warp[me].until));
 	/* An end that was there before is found by the watcher, and then here. */
@@ -1145,11 +1145,18 @@ WIC_TREE_FN int wic_tree_step_(WIC_T_LOT lot, uint32_t me, uint32_t is_first)
 	return late ? WIC_TREE_ETIMEDOUT : wic_tree_enter_(lot, me);
 }
 
+#ifdef WIC_TREE_NEXT
+#define WIC_TREE_HAS_NO_READER_(line) (!(line)->reader)
+#else
+#define WIC_TREE_HAS_NO_READER_(line) (!(line)->truth)
+#endif
+
 /* The word with what the watcher wants to know of its line. */
 WIC_TREE_FN uint64_t wic_tree_placed_(uint64_t word)
 {
 #ifndef WIC_TREE_PLAIN_ONLY
-	if (!(word & WIC_TREE_PLAIN) && !wic_tree_line_(word)->reader)
+	/* By a field that lies beside what the watcher needs next. */
+	if (!(word & WIC_TREE_PLAIN) && WIC_TREE_HAS_NO_READER_(wic_tree_line_(word)))
 		return word | WIC_TREE_PLACE;
 #endif
 	return word;
