@@ -81,6 +81,24 @@ static void timeout_then_go_on(void)
 	gpu_close_with(&g, 4);
 }
 
+/* Records of waits that timed out are as many as there is room for, the latest. */
+static void timeouts_more_than_records(void)
+{
+	struct gpu g = gpu_open(1);
+	struct wic_channel *ch = gpu_channel(&g, WIC_HOST, WIC_GPU(0), 64, 8);
+	struct gpu_run run = gpu_run(&g, gpu_script, 1, 64);
+
+	run.args.h[0] = wic_channel_handle(ch);
+	for (uint32_t tag = 0; tag < 40; tag++)
+		gpu_step(&run, GPU_WAIT, tag, 1)->timeout_ns = WIC_US(100);
+	gpu_start(&g, &run);
+	gpu_end_script(&g, &run, -ETIMEDOUT);
+	TEST_STR_HAS(g.log->text, "epoch 1 of tag 10 of channel 0");
+	TEST_STR_HAS(g.log->text, "epoch 1 of tag 39 of channel 0");
+	TEST_STR_HAS(g.log->text, "16 more waits timed out than records are kept");
+	gpu_close_with(&g, 64 + 1);
+}
+
 static void timeout_of_0_looks_once(void)
 {
 	struct gpu g = gpu_open(1);
@@ -261,6 +279,7 @@ static const struct test tests[] = {
 	TEST(timeout_with_a_lot),
 	TEST(timeout_without_a_lot),
 	TEST(timeout_then_go_on),
+	TEST(timeouts_more_than_records),
 	TEST(timeout_of_0_looks_once),
 	TEST(timeout_of_a_host_thread),
 	TEST(cancel_ends_all),
