@@ -165,8 +165,10 @@ static void count_from_here(struct wic_be *be)
 {
 	uint64_t at = (uint64_t)(uintptr_t)&be->control_device->word[WIC_TREE_WAITED];
 
+	/* Only asked: what a kernel ended with is for who waits for it. */
 	for (uint32_t i = 0; i < be->cfg.devices; i++)
-		if (be->devices[i].is_busy)
+		if (be->devices[i].is_busy &&
+		    be->d->event_query(be->devices[i].done) == WIC_CU_NOT_READY)
 			return;
 	(void)be->d->memset_d8(at, 0, sizeof(uint64_t));
 	(void)be->d->stream_synchronize(NULL);
