@@ -124,7 +124,7 @@ static void timeouts_more_than_records(void)
 		gpu_step(&run, GPU_WAIT, tag, 1)->timeout_ns = WIC_US(100);
 	gpu_start(&g, &run);
 	gpu_end_script(&g, &run, -ETIMEDOUT);
-	TEST_STR_HAS(g.log->text, "epoch 1 of tag 10 of channel 0");
+	TEST_STR_HAS(g.log->text, "epoch 1 of tag 15 of channel 0");
 	TEST_STR_HAS(g.log->text, "epoch 1 of tag 39 of channel 0");
 	TEST_STR_HAS(g.log->text, "16 more waits timed out than records are kept");
 	gpu_close_with(&g, 64 + 1);
