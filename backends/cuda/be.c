@@ -135,7 +135,8 @@ static int control_create(struct wic_be *be)
 
 static void be_close(struct wic_be *be)
 {
-	wic_cuda_reports_say(be);
+	if (be->reports)
+		wic_cuda_reports_say(be);
 	wic_cuda_launch_fini(be);
 	wic_cuda_memory_free(be, be->memory);
 	be->control_truth = NULL;

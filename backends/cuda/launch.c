@@ -94,17 +94,19 @@ int wic_cuda_launch_init(struct wic_be *be)
 
 void wic_cuda_launch_fini(struct wic_be *be)
 {
-	if (wic_cuda_enter(be))
-		return;
-	for (uint32_t i = 0; i < be->cfg.devices; i++) {
+	bool is_in = !wic_cuda_enter(be);
+
+	/* Where the driver lets nobody in, what it gave is lost with the device. */
+	for (uint32_t i = 0; i < be->cfg.devices && is_in; i++) {
 		if (be->devices[i].done)
 			(void)be->d->event_destroy(be->devices[i].done);
 		if (be->devices[i].stream)
 			(void)be->d->stream_destroy(be->devices[i].stream);
 	}
-	while (be->module_count)
+	while (is_in && be->module_count)
 		(void)be->d->module_unload(be->modules[--be->module_count]);
-	wic_cuda_leave(be);
+	if (is_in)
+		wic_cuda_leave(be);
 	free(be->modules);
 	free(be->functions);
 }
@@ -163,8 +165,10 @@ static void count_from_here(struct wic_be *be)
 {
 	uint64_t at = (uint64_t)(uintptr_t)&be->control_device->word[WIC_TREE_WAITED];
 
+	/* Only asked: what a kernel ended with is for who waits for it. */
 	for (uint32_t i = 0; i < be->cfg.devices; i++)
-		if (be->devices[i].is_busy)
+		if (be->devices[i].is_busy &&
+		    be->d->event_query(be->devices[i].done) == WIC_CU_NOT_READY)
 			return;
 	(void)be->d->memset_d8(at, 0, sizeof(uint64_t));
 	(void)be->d->stream_synchronize(NULL);
@@ -256,9 +260,12 @@ int wic_cuda_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns)
 	uint32_t first = device == WIC_BE_DEVICE_ALL ? 0 : device;
 	uint32_t end = device == WIC_BE_DEVICE_ALL ? be->cfg.devices : device + 1;
 	uint64_t begin = wic_now_ns(), deadline = wic_deadline_ns(begin, timeout_ns), now = begin;
-	int result, rc = wic_cuda_enter(be);
+	int result, rc = wic_cuda_is_dead(be) ? -EIO : 0;
 	bool is_late = false;
 
+	if (rc)
+		return wic_fail(rc, "the context is dead: the device was lost");
+	rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;
 	/* Looked at, with sleeps: a wait inside the driver has no deadline. */

@@ -73,14 +73,15 @@ int wic_cuda_copy_to(struct wic_be *be, uint64_t to, const void *from, size_t by
 	return rc;
 }
 
-/* Which memory it is, as the driver knows it. */
-static bool is_of_device(struct wic_be *be, const void *p)
+/* Is it the device's, as the driver knows it?  What it does not know is the caller's own. */
+static int of_device(struct wic_be *be, const void *p, bool *of_device_out)
 {
 	unsigned int type = WIC_CU_MEMORY_HOST;
+	int result = be->d->pointer_get_attribute(&type, WIC_CU_POINTER_MEMORY_TYPE,
+						  (uint64_t)(uintptr_t)p);
 
-	return !be->d->pointer_get_attribute(&type, WIC_CU_POINTER_MEMORY_TYPE,
-					     (uint64_t)(uintptr_t)p) &&
-	       type == WIC_CU_MEMORY_DEVICE;
+	*of_device_out = !result && type == WIC_CU_MEMORY_DEVICE;
+	return result == WIC_CU_INVALID_VALUE ? WIC_CU_SUCCESS : result;
 }
 
 int wic_cuda_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,
@@ -114,17 +115,21 @@ int wic_cuda_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_i
 
 void wic_cuda_mem_free(struct wic_be *be, void *p)
 {
-	bool is_managed, of_device;
-	int managed = 0;
+	bool is_device = false;
+	int managed = 0, result;
 
 	if (wic_cuda_enter(be))
 		return;
-	is_managed = !be->d->pointer_get_attribute(&managed, WIC_CU_POINTER_IS_MANAGED,
-						   (uint64_t)(uintptr_t)p) &&
-		     managed;
-	of_device = is_of_device(be, p);
+	result = be->d->pointer_get_attribute(&managed, WIC_CU_POINTER_IS_MANAGED,
+					      (uint64_t)(uintptr_t)p);
+	/* Not every driver knows the question. */
+	if (!result || result == WIC_CU_INVALID_VALUE)
+		result = of_device(be, p, &is_device);
 	wic_cuda_leave(be);
-	if (is_managed || of_device)
+	/* To free it as what it is not would be worse than to keep it. */
+	if (wic_cuda_be_fail(be, result, "cuPointerGetAttribute"))
+		wic_log(WIC_LOG_ERROR, "memory at %p is not freed: %s", p, wic_last_error());
+	else if (managed || is_device)
 		wic_cuda_memory_free(be, (uint64_t)(uintptr_t)p);
 	else
 		wic_cuda_pinned_free(be, p);
@@ -133,17 +138,21 @@ void wic_cuda_mem_free(struct wic_be *be, void *p)
 int wic_cuda_mem_copy(struct wic_be *be, void *dst, const void *src, size_t bytes)
 {
 	uint64_t to = (uint64_t)(uintptr_t)dst, from = (uint64_t)(uintptr_t)src;
+	bool is_to = false, is_from = false;
 	int result, rc = wic_cuda_enter(be);
 
 	if (rc)
 		return rc;
-	if (is_of_device(be, dst))
-		result = is_of_device(be, src) ? be->d->memcpy_dtod(to, from, bytes)
-					       : be->d->memcpy_htod(to, src, bytes);
-	else if (is_of_device(be, src))
+	result = of_device(be, dst, &is_to);
+	if (!result)
+		result = of_device(be, src, &is_from);
+	if (!result && is_to)
+		result = is_from ? be->d->memcpy_dtod(to, from, bytes)
+				 : be->d->memcpy_htod(to, src, bytes);
+	else if (!result && is_from)
 		result = be->d->memcpy_dtoh(dst, from, bytes);
-	else
-		result = (memcpy(dst, src, bytes), WIC_CU_SUCCESS);
+	else if (!result)
+		memcpy(dst, src, bytes);
 	/* A copy on the device returns before it is done. */
 	if (!result)
 		result = be->d->stream_synchronize(NULL);

@@ -49,12 +49,13 @@ void wic_cuda_reports_say(struct wic_be *be)
 		/* Pairs with the warp's release: the record is whole. */
 		uint64_t seen = __atomic_load_n(&r->number, __ATOMIC_ACQUIRE);
 
-		if (seen > number) {
-			/* Written over: only the last so many are kept. */
-			missed += seen - number;
-			number = seen;
-		} else if (seen < number) {
+		if (seen < number)
 			break;
+		if (seen > number) {
+			/* Written over, but what came right after it may not be. */
+			missed += seen - number - (WIC_PUSH_REPORTS - 1);
+			number = seen - WIC_PUSH_REPORTS;
+			continue;
 		}
 		read_words(r, &copy);
 		if (__atomic_load_n(&r->number, __ATOMIC_RELAXED) != number)

@@ -237,7 +237,8 @@ static __device__ __noinline__ int wic_device_late_(const struct wic_push_channe
 
 		/* Nobody reads it while it has no number. */
 		wic_t_post_sys(&r->number, 0);
-		r->want = want;
+		/* Who stages waits for the releases of what lies on the page. */
+		r->want = is_stage ? wic_t_load(&c->tag[tag].filled[want & 1]) : want;
 		r->seen = wic_t_load(word);
 		r->timeout_ns = timeout_ns;
 		r->channel = c->id;

@@ -43,6 +43,7 @@ enum fake_need {
 	X(cuCtxSynchronize, ctx_synchronize, FAKE_CONTEXT)                                        \
 	X(cuCtxGetStreamPriorityRange, ctx_get_stream_priority_range, FAKE_CONTEXT)               \
 	X(cuMemAlloc_v2, mem_alloc, FAKE_CONTEXT)                                                 \
+	X(cuMemAllocManaged, mem_alloc_managed, FAKE_CONTEXT)                                     \
 	X(cuMemFree_v2, mem_free, FAKE_CONTEXT)                                                   \
 	X(cuMemHostAlloc, mem_host_alloc, FAKE_CONTEXT)                                           \
 	X(cuMemFreeHost, mem_free_host, FAKE_CONTEXT)                                             \

@@ -17,6 +17,7 @@ struct memory {
 	unsigned char *bytes; /* owned */
 	size_t size_bytes;
 	bool is_pinned;
+	bool is_managed; /* device memory that the host may touch, as it may all here */
 };
 
 static struct memory *memories; /* fake.lock; owned */
@@ -134,6 +135,23 @@ int cuMemAlloc_v2(uint64_t *address_out, size_t bytes)
 	int result = fake_enter(FAKE_cuMemAlloc_v2);
 
 	return fake_leave(result ? result : device_alloc(address_out, bytes));
+}
+
+static int managed_alloc(uint64_t *address_out, size_t bytes, unsigned int flags)
+{
+	int result = flags == WIC_CU_MANAGED_ATTACH_GLOBAL ? device_alloc(address_out, bytes)
+							   : WIC_CU_INVALID_VALUE;
+
+	if (!result)
+		memory_at(*address_out)->is_managed = true;
+	return result;
+}
+
+int cuMemAllocManaged(uint64_t *address_out, size_t bytes, unsigned int flags)
+{
+	int result = fake_enter(FAKE_cuMemAllocManaged);
+
+	return fake_leave(result ? result : managed_alloc(address_out, bytes, flags));
 }
 
 static int pinned_alloc(void **memory_out, size_t bytes)
@@ -335,6 +353,9 @@ static int pointer_attribute(void *value_out, int attribute, uint64_t address)
 	case WIC_CU_POINTER_MEMORY_TYPE:
 		*(unsigned int *)value_out =
 			m->is_pinned ? WIC_CU_MEMORY_HOST : WIC_CU_MEMORY_DEVICE;
+		return 0;
+	case WIC_CU_POINTER_IS_MANAGED:
+		*(unsigned int *)value_out = m->is_managed;
 		return 0;
 	case WIC_CU_POINTER_DEVICE_POINTER:
 		*(uint64_t *)value_out = address;

@@ -169,6 +169,28 @@ static void bad_words(void)
 	gpu_close(&g);
 }
 
+static void lot_for_fewer_warps(void)
+{
+	struct gpu g = gpu_open(1);
+	struct wic_channel *ch = gpu_channel(&g, WIC_HOST, WIC_GPU(0), 1, 8);
+	struct gpu_run run = gpu_run(&g, gpu_script, 1, 96);
+	uint64_t *word = gpu_pinned(&g, 8);
+
+	run.args.h[0] = wic_channel_handle(ch);
+	run.args.has_lot = 0;
+	gpu_step(&run, GPU_WAIT_SMALL_LOT, 0, 1)->timeout_ns = 0;
+	gpu_step(&run, GPU_WORD_SMALL_LOT, 0, 1)->timeout_ns = 0;
+	run.steps[1].word = word;
+	gpu_start(&g, &run);
+	gpu_sync(&g, &run);
+	for (uint32_t warp = 0; warp < 3; warp++)
+		for (uint32_t i = 0; i < 2; i++)
+			TEST_EQ(gpu_result(&run, warp, i)->rc, warp ? -EINVAL : -EAGAIN);
+	gpu_free(&g, &run);
+	wic_mem_free(g.w, word);
+	gpu_close(&g);
+}
+
 /* After all that is refused, what is right works. */
 static void bad_input_changes_nothing(void)
 {
@@ -354,6 +376,33 @@ static void stage_by_two_threads(void)
 	gpu_close(&g);
 }
 
+/* All tags of a range, or none. */
+static void publish_range_all_or_none(void)
+{
+	struct gpu g = gpu_open(1);
+	struct wic_channel *ch = gpu_channel(&g, WIC_HOST, WIC_GPU(0), 20, 8);
+	struct gpu_run none = gpu_run(&g, gpu_script, 1, 32), run = gpu_run(&g, gpu_take, 1, 128);
+	void *buffer = NULL;
+
+	for (uint32_t tag = 0; tag < 20; tag++) {
+		if (tag == 18)
+			TEST_EQ(wic_publish_range(ch, 0, 20, 1), -EINVAL);
+		TEST_EQ(wic_stage(ch, tag, 1, 0, &buffer), 0);
+		gpu_fill(buffer, tag, 1, 8);
+	}
+	none.args.h[0] = run.args.h[0] = wic_channel_handle(ch);
+	for (uint32_t tag = 0; tag < 20; tag++)
+		gpu_step(&none, GPU_TRY, tag, 1);
+	gpu_start(&g, &none);
+	gpu_end_script(&g, &none, -EAGAIN);
+	TEST_EQ(wic_publish_range(ch, 0, 20, 1), 0);
+	TEST_EQ(wic_publish_range(ch, 0, 20, 1), -EINVAL);
+	run.args.count = 20;
+	gpu_start(&g, &run);
+	gpu_end(&g, &run);
+	gpu_close(&g);
+}
+
 static uint32_t stopped_now, stopped_may_go; /* atomic */
 
 static void on_stop(int signal)
@@ -418,11 +467,13 @@ static void publisher_stopped(void)
 static const struct test tests[] = {
 	TEST(bad_input_in_kernels),
 	TEST(bad_words),
+	TEST(lot_for_fewer_warps),
 	TEST(bad_input_changes_nothing),
 	TEST(producer_close_ends_waits),
 	TEST(producer_thread_ends),
 	TEST(producer_thread_ends_while_another_stages),
 	TEST(stage_by_two_threads),
+	TEST(publish_range_all_or_none),
 	TEST(publisher_stopped),
 	{ 0 },
 };

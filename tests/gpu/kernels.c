@@ -85,6 +85,21 @@ WIC_DEVICE int step_bad(const struct wic_handle *h, struct wic_lot *lot, const s
 	}
 }
 
+/* Waits at a lot in which the first warp alone has a place. */
+WIC_DEVICE int step_small_lot(const struct wic_handle *h, const struct gpu_step *s)
+{
+	WIC_SHARED(struct wic_lot, lot);
+
+	wic_bar();
+	WIC_LANES(l)
+		if (!l && !wic_warp_id())
+			wic_tree_lot_init(lot, 1);
+	wic_bar();
+	if (s->what == GPU_WORD_SMALL_LOT)
+		return wic_wait_word(lot, s->word, s->epoch, s->timeout_ns);
+	return wic_wait(h, lot, s->tag, s->epoch, s->timeout_ns);
+}
+
 WIC_DEVICE int step_block(const struct wic_handle *h, struct wic_lot *lot, const struct gpu_step *s,
 			  uint32_t *wrong)
 {
@@ -108,6 +123,9 @@ WIC_DEVICE int step_block(const struct wic_handle *h, struct wic_lot *lot, const
 		return wic_publish_block(h, s->tag, s->epoch);
 	case GPU_WORD_BLOCK:
 		return wic_wait_word_block(lot, s->word, s->epoch, s->timeout_ns);
+	case GPU_WAIT_SMALL_LOT:
+	case GPU_WORD_SMALL_LOT:
+		return step_small_lot(h, s);
 	default:
 		return step_bad(h, lot, s);
 	}

@@ -44,6 +44,8 @@ enum gpu_what {
 	GPU_REQUEST_NO_LANE,
 	GPU_RELEASE_NO_LANE,
 	GPU_WORD_NO_LANE,
+	GPU_WAIT_SMALL_LOT, /* of one warp; without a lot of its own */
+	GPU_WORD_SMALL_LOT,
 	GPU_WAIT_NO_REFS,
 	GPU_REQUEST_NO_REFS,
 };

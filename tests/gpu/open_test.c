@@ -74,6 +74,33 @@ static void producer_open_two_over_one_line(void)
 	gpu_close(&g);
 }
 
+/* Memory of each kind is zero, takes copies from each other kind, and is given back. */
+static void memory_of_each_kind(void)
+{
+	static const enum wic_mem kinds[] = { WIC_MEM_HOST, WIC_MEM_DEVICE, WIC_MEM_MANAGED };
+	struct gpu g = gpu_open(1);
+	uint64_t seen, value = 0;
+	void *p[3] = { NULL };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		TEST_EQ(wic_mem_alloc(g.w, kinds[i], WIC_GPU(0), 5000, &p[i]), 0);
+		seen = 1;
+		TEST_EQ(wic_mem_copy(g.w, &seen, (char *)p[i] + 4992, sizeof(seen)), 0);
+		TEST_EQ(seen, 0);
+	}
+	for (uint32_t from = 0; from < 3; from++)
+		for (uint32_t to = 0; to < 3; to++) {
+			value++;
+			TEST_EQ(wic_mem_copy(g.w, p[from], &value, sizeof(value)), 0);
+			TEST_EQ(wic_mem_copy(g.w, p[to], p[from], sizeof(value)), 0);
+			TEST_EQ(wic_mem_copy(g.w, &seen, p[to], sizeof(seen)), 0);
+			TEST_EQ(seen, value);
+		}
+	for (uint32_t i = 0; i < 3; i++)
+		wic_mem_free(g.w, p[i]);
+	gpu_close(&g);
+}
+
 static void launch_without_gpu_code(void)
 {
 	struct gpu g = gpu_open(1);
@@ -97,9 +124,13 @@ static void launch_without_gpu_code(void)
 }
 
 static const struct test tests[] = {
-	TEST(open_says_what_it_found),           TEST(open_again_and_again),
-	TEST(channel_create_what_a_gpu_has_not), TEST(producer_open_two_over_one_line),
-	TEST(launch_without_gpu_code),           { 0 },
+	TEST(open_says_what_it_found),
+	TEST(open_again_and_again),
+	TEST(channel_create_what_a_gpu_has_not),
+	TEST(producer_open_two_over_one_line),
+	TEST(memory_of_each_kind),
+	TEST(launch_without_gpu_code),
+	{ 0 },
 };
 
 GPU_PART(open);
