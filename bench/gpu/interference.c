@@ -38,6 +38,7 @@ static const struct {
 	{ GPU_WAIT_LEADER_ACQ, "leader-acq", false },
 	{ GPU_WAIT_WARP, "warp", false },
 	{ GPU_WAIT_ONE_WORD, "one-word", false },
+	{ GPU_WAIT_PARK, "rest-park", false },
 	{ GPU_WAIT_TRY_WAIT, "rest-try-wait", false },
 	{ GPU_WAIT_SLEEP_1, "rest-sleep-1us", false },
 	{ GPU_WAIT_SLEEP_4, "rest-sleep-4us", false },

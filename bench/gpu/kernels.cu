@@ -232,6 +232,23 @@ static __device__ __forceinline__ uint32_t has_ended(uint32_t at)
 #endif
 }
 
+static __device__ __forceinline__ uint32_t tries(uint32_t at)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+	uint32_t done;
+
+	asm volatile("{\n\t.reg .pred p;\n\t"
+		     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], 0;\n\t"
+		     "selp.u32 %0, 1, 0, p;\n\t}"
+		     : "=r"(done)
+		     : "r"(at)
+		     : "memory");
+	return done;
+#else
+	return has_ended(at);
+#endif
+}
+
 /* Warp 0 looks, as a leader; the others of @waiters rest until it has seen. */
 static __device__ int rest_as(const gpu_work_args &a, struct wic_lot *lot, const uint64_t *flag)
 {
@@ -249,8 +266,13 @@ static __device__ int rest_as(const gpu_work_args &a, struct wic_lot *lot, const
 			wic_t_arrive(WIC_T_AT(WIC_T_LOT_OF(lot), warp[threadIdx.x].barrier));
 		return rc;
 	}
-	if (a.wait == GPU_WAIT_TRY_WAIT) {
+	if (a.wait == GPU_WAIT_PARK) {
 		while (!__all_sync(0xffffffff, wic_t_park(at, 0, until)))
+			;
+		return 0;
+	}
+	if (a.wait == GPU_WAIT_TRY_WAIT) {
+		while (!tries(at))
 			;
 		return 0;
 	}

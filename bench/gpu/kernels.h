@@ -46,7 +46,8 @@ enum gpu_wait {
 	GPU_WAIT_WARP,       /* each warp looks at its own pinned line, relaxed */
 	GPU_WAIT_ONE_WORD,   /* one warp a block, all at one pinned word */
 	/* As the leader, who ends the others' waits: what their rest itself costs. */
-	GPU_WAIT_TRY_WAIT, /* mbarrier.try_wait */
+	GPU_WAIT_PARK,     /* as the tree's warps park */
+	GPU_WAIT_TRY_WAIT, /* mbarrier.try_wait without a time */
 	GPU_WAIT_SLEEP_1,  /* a look at the mbarrier each 1 us */
 	GPU_WAIT_SLEEP_4,
 	GPU_WAIT_SLEEP_16,

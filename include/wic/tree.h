@@ -151,7 +151,9 @@
 #define WIC_TREE_LAST_ 3   /* of an epoch's readers */
 #define WIC_TREE_PARKS_ 4  /* and its bit is set */
 #define WIC_TREE_PARKS_OWED_ 5
-#define WIC_TREE_LEFT_ 6    /* its own bit was set and is not any more */
+#define WIC_TREE_LEFT_ 6 /* its own bit was set and is not any more */
+#define WIC_TREE_MET_ 2u /* beside 1: the watcher's own wait, by the truth itself */
+#define WIC_TREE_LONG_NS_ 1000000u
 #define WIC_TREE_OTHERS_ 1u /* no line: somebody else owns the one that is wanted */
 
 #define WIC_TREE_LINE_TAGS 16u
@@ -762,9 +764,12 @@ WIC_TREE_FN uint32_t wic_tree_read_lines_(WIC_T_LOT lot, uint32_t m, uint32_t ma
 		owned = rest & (rest - 1);
 	}
 	grown = wic_t_or(m, grown);
-	if (grown)
-		wic_tree_wake_(lot, m, wic_t_or(m, ready));
-	return grown;
+	if (!grown)
+		return 0;
+	ready = wic_t_or(m, ready);
+	wic_tree_wake_(lot, m, ready);
+	/* Who saw it has passed the fence, and all lanes have met since. */
+	return 1 | (ready >> wic_t_warp() & 1 ? WIC_TREE_MET_ : 0);
 }
 
 /*
@@ -923,7 +928,26 @@ WIC_TREE_FN uint32_t wic_tree_has_come_(WIC_T_LOT lot, uint32_t i, uint32_t cont
 				  wic_t_lot_load64(WIC_T_AT(lot, warp[i].want)));
 }
 
-/* One turn; returns whether anything moved. */
+/* Rarely, or a little less so where nothing else has happened for long. */
+WIC_TREE_FN uint32_t wic_tree_controls_are_due_(WIC_T_LOT lot, uint32_t m)
+{
+	uint32_t due = 1;
+
+	/* One clock for all lanes. */
+	if (WIC_T_CONTROL_TURNS == 1)
+		return 1;
+	WIC_T_ONE(m) {
+		uint32_t turn = (uint32_t)wic_t_lot_load64(WIC_T_AT(lot, turns)) + 1;
+
+		due = turn % WIC_T_CONTROL_TURNS == 0;
+		if (!due && turn % 16 == 0)
+			due = wic_t_lot_load64(WIC_T_AT(lot, since)) + WIC_TREE_LONG_NS_ <
+			      wic_t_now();
+	}
+	return wic_t_get(m, due);
+}
+
+/* One turn; returns whether anything moved, and WIC_TREE_MET_. */
 WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 {
 	uint32_t mask = wic_t_get(m, wic_t_lot_acquire(WIC_T_AT(lot, mask)));
@@ -931,8 +955,7 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 
 	/* The leader's acquire is all lanes' then; its value alone orders nothing. */
 	wic_t_sync(m);
-	controls = wic_t_lot_load64(WIC_T_AT(lot, turns)) % WIC_T_CONTROL_TURNS ==
-		   WIC_T_CONTROL_TURNS - 1;
+	controls = wic_tree_controls_are_due_(lot, m);
 	WIC_T_EACH(m, i, wic_t_lot_load(WIC_T_AT(lot, warps))) {
 		uint32_t wanted = mask >> i & 1;
 
@@ -950,7 +973,7 @@ WIC_TREE_FN uint32_t wic_tree_turn_(WIC_T_LOT lot, uint32_t m)
 			moved = wic_tree_control_(lot, mask);
 		moved = wic_t_get(m, moved);
 	}
-	return moved | ready | wic_tree_read_lines_(lot, m, mask);
+	return (moved | ready ? 1 : 0) | wic_tree_read_lines_(lot, m, mask);
 }
 
 /* The role goes to a registered warp, or to nobody: rule 5.  One lane. */
@@ -1019,10 +1042,11 @@ WIC_TREE_FN uint32_t wic_tree_nap_(WIC_T_LOT lot, uint32_t moved)
 	return 0;
 }
 
-/* Until this warp's own bit is gone or its deadline passed; then without the role. */
-WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
+/* Until this warp's own bit is gone or its deadline passed; then without the role.  1: it is met.
+ */
+WIC_TREE_FN uint32_t wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 {
-	uint32_t left = 0;
+	uint32_t left = 0, moved = 0;
 
 	WIC_T_ONE(m) {
 		wic_t_lot_store64(WIC_T_AT(lot, since), WIC_T_BEGAN());
@@ -1031,8 +1055,6 @@ WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 				    wic_t_lot_load64(WIC_T_AT(lot, warp[wic_tree_me_(lot)].word)));
 	}
 	while (!wic_t_get(m, left)) {
-		uint32_t moved;
-
 		WIC_T_FORGET(lot);
 		moved = wic_tree_turn_(lot, m);
 		WIC_T_ONE(m)
@@ -1042,6 +1064,7 @@ WIC_TREE_FN void wic_tree_watch_(WIC_T_LOT lot, uint32_t m)
 	WIC_T_ONE(m)
 		wic_tree_hand_over_(lot);
 	wic_t_sync(m);
+	return !!(moved & WIC_TREE_MET_);
 }
 
 /* ---- waiting --------------------------------------------------------------------------- */
@@ -1187,8 +1210,10 @@ WIC_TREE_SLOW int wic_tree_wait_slow_(struct wic_lot *at, uint64_t word, uint64_
 			wic_t_sync(m);
 			return rc;
 		}
-		if (rc == WIC_TREE_WATCHES || wic_tree_park_(lot, m, rc == WIC_TREE_PARKS_OWED_))
-			wic_tree_watch_(lot, m);
+		if ((rc == WIC_TREE_WATCHES ||
+		     wic_tree_park_(lot, m, rc == WIC_TREE_PARKS_OWED_)) &&
+		    wic_tree_watch_(lot, m))
+			return 0;
 	}
 }
 

@@ -21,8 +21,9 @@
  */
 #define WIC_T_NAP_NS_MAX 64000u
 #define WIC_T_PATIENCE 128u
-#define WIC_T_CONTROL_TURNS 16u
+#define WIC_T_CONTROL_TURNS 256u
 #define WIC_T_PARK_TRIES 64u
+#define WIC_T_PARK_NS 1000000
 #define WIC_T_PARK_NAP_NS 200u
 #define WIC_T_PARK_NAPS 1024u
 
@@ -302,9 +303,9 @@ WIC_TREE_FN void wic_t_arrive(uint32_t at)
 }
 
 /*
- * Sleeps until an arrive has ended the parity, or some 0.25 ms: 1: it has.  The hardware wakes
- * the warp each 4 us (an H200); what it does then is what parking costs the warps that compute, so
- * it is next to nothing.
+ * Sleeps until an arrive has ended the parity, or for a while: 1: it has.  With a time the
+ * hardware sleeps; without one it tries again and again, which the warps that compute feel.  What
+ * is done between two tries is felt too, so it is next to nothing.
  */
 WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 {
@@ -314,10 +315,11 @@ WIC_TREE_FN uint32_t wic_t_park(uint32_t at, uint32_t parity, uint64_t until)
 #pragma unroll 1
 	for (uint32_t left = WIC_T_PARK_TRIES; left; left--) {
 		asm volatile("{\n\t.reg .pred p;\n\t"
-			     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n\t"
+			     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2, "
+			     "%3;\n\t"
 			     "selp.u32 %0, 1, 0, p;\n\t}"
 			     : "=r"(done)
-			     : "r"(at), "r"(parity)
+			     : "r"(at), "r"(parity), "n"(WIC_T_PARK_NS)
 			     : "memory");
 		if (done)
 			return 1;
