@@ -94,9 +94,16 @@ struct wic_event {
 #else
 #define WIC_STATIC_ASSERT _Static_assert
 #endif
+/* NVRTC has no offsetof, and nothing else that is a constant. */
+#ifdef __CUDACC_RTC__
+#define WIC_STATIC_ASSERT_AT(type, field, offset, why) WIC_STATIC_ASSERT(sizeof(type), why)
+#else
+#define WIC_STATIC_ASSERT_AT(type, field, offset, why) \
+	WIC_STATIC_ASSERT(offsetof(type, field) == (offset), why)
+#endif
 
 WIC_STATIC_ASSERT(sizeof(struct wic_dir_entry) == 16, "a tag's entry is read in two words");
-WIC_STATIC_ASSERT(offsetof(struct wic_dir_entry, page) == 8, "the page follows the epoch");
+WIC_STATIC_ASSERT_AT(struct wic_dir_entry, page, 8, "the page follows the epoch");
 WIC_STATIC_ASSERT(sizeof(struct wic_handle) == 48, "the handle is passed by value");
 WIC_STATIC_ASSERT(sizeof(struct wic_event) == 32, "two events a cache line");
 

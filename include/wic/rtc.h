@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What NVRTC, which has no C library, lacks of <stdint.h> and <stddef.h>.  A program that gives
- * NVRTC headers of its own for these includes them first and defines WIC_RTC_HAS_STDINT.
+ * What NVRTC, which has no C library, lacks of <stdint.h>.  A program that gives NVRTC a header of
+ * its own for it includes that first and defines WIC_RTC_HAS_STDINT.
  */
 #ifndef WIC_RTC_H
 #define WIC_RTC_H
@@ -19,7 +19,6 @@ typedef unsigned long uintptr_t;
 
 #define UINT32_MAX 0xffffffffu
 #define UINT64_MAX 0xfffffffffffffffful
-#define offsetof(type, field) __builtin_offsetof(type, field)
 #endif
 
 #endif /* WIC_RTC_H */

@@ -226,7 +226,7 @@ struct wic_lot {
 
 WIC_STATIC_ASSERT(sizeof(struct wic_tree_line) == 256, "an address says its line");
 WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 40, "a slot");
-WIC_STATIC_ASSERT(offsetof(struct wic_lot, warp) == 40, "the lot's head");
+WIC_STATIC_ASSERT_AT(struct wic_lot, warp, 40, "the lot's head");
 
 /**
  * wic_tree_lot_init() - Make a lot, before any warp of the block waits.
@@ -264,6 +264,8 @@ WIC_TREE_FN void wic_tree_lot_fini(struct wic_lot *lot)
 	for (uint32_t i = 0; i < lot->warps; i++)
 		wic_t_barrier_fini(WIC_T_AT(WIC_T_LOT_OF(lot), warp[i].barrier));
 }
+
+#ifndef __CUDACC_RTC__ /* which has no host */
 
 /* ---- the host's side -------------------------------------------------------------------- */
 
@@ -355,6 +357,8 @@ WIC_TREE_HOST void wic_tree_say_cancel(uint64_t *control_truth, uint32_t is_on)
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
 }
+
+#endif /* __CUDACC_RTC__ */
 
 /* ---- what a waiter sees ---------------------------------------------------------------- */
 
@@ -1558,6 +1562,7 @@ WIC_TREE_FN int wic_tree_next(struct wic_lot *lot, struct wic_tree_line *queue, 
 	return rc;
 }
 
+#ifndef __CUDACC_RTC__
 /**
  * wic_tree_put() - Say that a tag is ready, on the host.
  * @truth: the queue's @size slots.
@@ -1580,6 +1585,7 @@ WIC_TREE_HOST int wic_tree_put(uint64_t *truth, const uint64_t *drained, uint64_
 			 __ATOMIC_RELEASE);
 	return 0;
 }
+#endif /* __CUDACC_RTC__ */
 
 #endif /* WIC_TREE_NEXT */
 #endif /* WIC_TREE_PLAIN_ONLY */
