@@ -338,6 +338,12 @@ installed() {
 	export scratch root
 	export -f build_examples
 	step "examples, installed" bash -c 'build_examples "$1"' bash "$scratch/prefix"
+	if have nvcc || [[ -x /usr/local/cuda/bin/nvcc ]]; then
+		step "CUDA examples, installed" "$root/examples/cuda/build_test.sh" "$scratch/prefix/include" \
+			"$(dirname "$(find "$scratch/prefix" -name 'libwic.*' | head -n 1)")"
+	else
+		skip_step "CUDA examples, installed" "there is no nvcc"
+	fi
 }
 
 # What differs from `check` is run, and what a compiler or a checker may see; not each test
