@@ -191,21 +191,28 @@ check_shell() {
 	shellcheck -x -P SCRIPTDIR -e SC2034 -f gcc "${scripts[@]}" || true
 }
 
-# The lines of the README's example stand in the program that is compiled, in order
-# ("..." leaves some out); its links lead somewhere.
-check_readme() {
-	local link
-	awk 'NR == FNR { line[++n] = $0; next }
-		/^```c$/ { inside = 1; next }
+# readme_code <language of the fence> <file>: the lines of an example in the README stand in the
+# program that is compiled, in order ("..." leaves some out).
+readme_code() {
+	[[ -e $2 ]] || return 0
+	awk -v fence="^\`\`\`$1\$" -v file="$2" 'NR == FNR { line[++n] = $0; next }
+		$0 ~ fence { inside = 1; next }
 		/^```/ { inside = 0 }
 		inside && $0 != "..." {
 			for (i = at + 1; i <= n && line[i] != $0; i++)
 				;
 			if (i > n)
-				print "README.md:" FNR ": not in examples/minimal.c, or not there: " $0
+				print "README.md:" FNR ": not in " file ", or not there: " $0
 			else
 				at = i
-		}' examples/minimal.c README.md
+		}' "$2" README.md
+}
+
+# The README's examples are of the programs; links lead somewhere.
+check_readme() {
+	local link
+	readme_code c examples/minimal.c
+	readme_code cuda examples/cuda/consume.cu
 	grep -ohE '\]\([^)#]+' ./*.md | sed 's/^](//' | sort -u | while read -r link; do
 		[[ $link == http* || -e $link ]] || echo "README.md:0: a link leads nowhere: $link"
 	done

@@ -141,6 +141,10 @@ finds shell_quotes shell 'SC2086'
 
 sed -i 's/a\.h/b.h/' "$tree/README.md"
 finds readme_example readme 'not in examples/minimal.c, or not there: #include <wic/b.h>'
+mkdir -p "$tree/examples/cuda"
+echo 'int rc;' >"$tree/examples/cuda/consume.cu"
+printf '%s\n' '```cuda' 'int rx;' '```' >>"$tree/README.md"
+finds readme_example_cuda readme 'not in examples/cuda/consume.cu, or not there: int rx;'
 sed -i 's/main\.c/other.c/' "$tree/README.md"
 finds readme_link readme 'a link leads nowhere: tools/other.c'
 
