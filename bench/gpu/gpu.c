@@ -82,6 +82,7 @@ int bench_gpu_open(struct gpu_bench *g)
 	}
 	g->words = words;
 	wic_geometry_get(g->w, &geometry);
+	bench_machine_add(wic_describe(g->w));
 	g->sms = geometry.sms;
 	return 0;
 }
