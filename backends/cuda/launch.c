@@ -39,7 +39,7 @@ static int function_add(struct wic_be *be, struct wic_cu_module *module,
 	return 0;
 }
 
-static int image_load(struct wic_be *be, const struct wic_kernel_image *image)
+static int image_load(struct wic_be *be, const struct wic_kernel_image *image, const void *code)
 {
 	struct wic_cu_module **grown =
 		realloc(be->modules, (be->module_count + 1) * sizeof(struct wic_cu_module *));
@@ -48,7 +48,7 @@ static int image_load(struct wic_be *be, const struct wic_kernel_image *image)
 	if (!grown)
 		return wic_fail(-ENOMEM, "a list of modules");
 	be->modules = grown;
-	rc = wic_cuda_be_fail(be, be->d->module_load_data(&grown[be->module_count], image->image),
+	rc = wic_cuda_be_fail(be, be->d->module_load_data(&grown[be->module_count], code),
 			      "cuModuleLoadData");
 	if (rc)
 		return rc;
@@ -77,17 +77,47 @@ static int streams_create(struct wic_be *be)
 	return rc;
 }
 
+/* WIC_PARK: how warps of kernels of images park: as the GPU does best, or as GPUs before sm_90 do.
+ */
+static int park_read(const struct wic_be *be, bool *sleeps_out)
+{
+	const char *park = getenv("WIC_PARK");
+
+	*sleeps_out = false;
+	if (!park || !*park)
+		return 0;
+	if (!strcmp(park, "sleep")) {
+		*sleeps_out = true;
+		return 0;
+	}
+	if (strcmp(park, "try_wait"))
+		return wic_fail(-EINVAL, "WIC_PARK is \"%.32s\", neither try_wait nor sleep", park);
+	if (be->gpu.major >= 9)
+		return 0;
+	return wic_fail(-ENOTSUP, "WIC_PARK is try_wait, which sm_%d%d does not have",
+			be->gpu.major, be->gpu.minor);
+}
+
 int wic_cuda_launch_init(struct wic_be *be)
 {
 	const struct wic_kernel_image *image = NULL;
-	int rc = wic_cuda_enter(be);
+	bool sleeps;
+	int rc = park_read(be, &sleeps);
 
+	if (!rc)
+		rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;
 	rc = streams_create(be);
-	while (!rc && (image = wic_kernel_image_next(image)))
-		if (image->image)
-			rc = image_load(be, image);
+	while (!rc && (image = wic_kernel_image_next(image))) {
+		const void *code = sleeps ? image->image_sleep : image->image;
+
+		if (code)
+			rc = image_load(be, image, code);
+		else if (image->image)
+			wic_log(WIC_LOG_WARN, "WIC_PARK is sleep: kernel %s has no code for that",
+				image->entries->name);
+	}
 	wic_cuda_leave(be);
 	return rc;
 }

@@ -43,7 +43,7 @@ static const struct wic_kernel_entry entries[] = {
 	{ wic_gpu_rounds, "wic_gpu_rounds" },
 	{ NULL, NULL },
 };
-static struct wic_kernel_image image = { IMAGE, entries, NULL };
+static struct wic_kernel_image image = { IMAGE, entries, NULL, NULL };
 
 bool bench_gpu_is_meant(const struct bench_perf_params *p)
 {
