@@ -57,8 +57,9 @@ const char *bench_machine(void)
 	if (uname(&name))
 		snprintf(text, sizeof(machine), "%s, %u cores", model, bench_cores());
 	else
-		snprintf(text, sizeof(machine), "%s, %u core%s, %s %.64s %.32s", model, bench_cores(),
-			 bench_cores() == 1 ? "" : "s", name.sysname, name.release, name.machine);
+		snprintf(text, sizeof(machine), "%s, %u core%s, %s %.64s %.32s", model,
+			 bench_cores(), bench_cores() == 1 ? "" : "s", name.sysname, name.release,
+			 name.machine);
 	return text;
 }
 
