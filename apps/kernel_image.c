@@ -30,4 +30,4 @@ static const struct wic_kernel_entry entries[] = {
 	{ NULL, NULL },
 };
 
-struct wic_kernel_image NAME(WIC_IMAGE_KERNEL, _image) = { IMAGE, entries, NULL };
+struct wic_kernel_image NAME(WIC_IMAGE_KERNEL, _image) = { IMAGE, entries, NULL, NULL };

@@ -35,9 +35,19 @@ static void cpu_model(char *text, size_t bytes)
 	fclose(f);
 }
 
+static char machine[512];
+
+void bench_machine_add(const char *device)
+{
+	size_t used = strlen(bench_machine());
+
+	if (!strstr(machine, device))
+		snprintf(machine + used, sizeof(machine) - used, "; %s", device);
+}
+
 const char *bench_machine(void)
 {
-	static char text[384];
+	char *const text = machine;
 	struct utsname name;
 	char model[192];
 
@@ -45,10 +55,11 @@ const char *bench_machine(void)
 		return text;
 	cpu_model(model, sizeof(model));
 	if (uname(&name))
-		snprintf(text, sizeof(text), "%s, %u cores", model, bench_cores());
+		snprintf(text, sizeof(machine), "%s, %u cores", model, bench_cores());
 	else
-		snprintf(text, sizeof(text), "%s, %u core%s, %s %.64s %.32s", model, bench_cores(),
-			 bench_cores() == 1 ? "" : "s", name.sysname, name.release, name.machine);
+		snprintf(text, sizeof(machine), "%s, %u core%s, %s %.64s %.32s", model,
+			 bench_cores(), bench_cores() == 1 ? "" : "s", name.sysname, name.release,
+			 name.machine);
 	return text;
 }
 

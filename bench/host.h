@@ -8,8 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One line: CPU model, cores that may be used, kernel.  A constant of the process. */
+/* One line: CPU model, cores that may be used, kernel; then what was added. */
 const char *bench_machine(void);
+/* Before a figure of the @device is written down, and before there are other threads. */
+void bench_machine_add(const char *device);
 /* Commit of the build, "-dirty" behind it when files differed from it, or "unknown". */
 const char *bench_commit(void);
 /* Now, UTC, ISO 8601 to the second. */

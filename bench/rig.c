@@ -69,6 +69,8 @@ static int gpu_open(struct bench_rig *rig, struct wic_config *cfg)
 		return rc;
 	}
 	rig->is_gpu = wic_is_gpu(rig->w);
+	if (rig->is_gpu)
+		bench_machine_add(wic_describe(rig->w));
 	if (!rig->is_gpu) {
 		wic_close(rig->w);
 		rig->w = NULL;

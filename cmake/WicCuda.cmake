@@ -29,8 +29,17 @@ set(WIC_CUDA_FLAGS -std=c++17 -O3 -fmad=false -lineinfo -I${CMAKE_SOURCE_DIR}/in
 
 # wic_fatbin(OUT source [option...]): compile the kernels of a source to the file OUT.
 function(wic_fatbin out source)
+	wic_fatbin_of("${WIC_CUDA_CODE}" ${out} ${source} ${ARGN})
+endfunction()
+
+# The same for WIC_PARK=sleep: PTX of compute_80, which any later GPU compiles for itself.
+function(wic_fatbin_sleep out source)
+	wic_fatbin_of("-gencode;arch=compute_80,code=compute_80" ${out} ${source} ${ARGN})
+endfunction()
+
+function(wic_fatbin_of code out source)
 	add_custom_command(OUTPUT ${out}
-		COMMAND ${WIC_NVCC} ${WIC_CUDA_FLAGS} ${WIC_CUDA_CODE} ${ARGN} -fatbin
+		COMMAND ${WIC_NVCC} ${WIC_CUDA_FLAGS} ${code} ${ARGN} -fatbin
 			-MD -MF ${out}.d -MT ${out} -x cu ${source} -o ${out}
 		DEPENDS ${source} DEPFILE ${out}.d VERBATIM
 		COMMENT "GPU code ${out}")

@@ -79,6 +79,10 @@ struct wic_be_ops {
 		       size_t *count_out);
 
 	int (*launch)(struct wic_be *be, const struct wic_launch_desc *l);
+	/* What launch would say but for what runs now.  Its grid_blocks is filled in already. */
+	int (*check)(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out);
+	/* @word: neither NULL nor misaligned. */
+	int (*check_word)(struct wic_be *be, const uint64_t *word);
 	/*
 	 * @device: WIC_BE_DEVICE_ALL: all.  Waits for what was launched before the call.  Any
 	 * status but -ETIMEDOUT says that none of it runs: what it used may be freed.

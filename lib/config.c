@@ -50,10 +50,10 @@ static const char *const mechanism_names[] = { "auto", "uffd", "mprotect" };
 
 /*
  * Words, and what is read somewhere else: WIC_LOG by lib/log.c, WIC_INSTALL by ./run,
- * WIC_LIBCUDA by backends/cuda/driver.c.
+ * WIC_LIBCUDA by backends/cuda/driver.c, WIC_PARK by launch.c there.
  */
 static const char *const other_variables[] = {
-	"WIC_BACKEND", "WIC_MECHANISM", "WIC_LOG", "WIC_INSTALL", "WIC_LIBCUDA",
+	"WIC_BACKEND", "WIC_MECHANISM", "WIC_LOG", "WIC_INSTALL", "WIC_LIBCUDA", "WIC_PARK",
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

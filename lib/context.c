@@ -135,44 +135,87 @@ static int check_device(const struct wic *w, const char *who, struct wic_device_
 	return 0;
 }
 
-static int check_launch(const struct wic_launch_desc *l)
+static int check_launch(const char *who, const struct wic_launch_desc *l)
 {
 	uint32_t warps = l->block_threads / WIC_WARP_LANES + !!(l->block_threads % WIC_WARP_LANES);
 
 	if (!l->kernel)
-		return wic_fail(-EINVAL, "wic_launch: kernel is NULL");
+		return wic_fail(-EINVAL, "%s: kernel is NULL", who);
 	if (!l->grid_blocks || !l->block_threads)
 		return wic_fail(-EINVAL,
-				"wic_launch: %" PRIu32 " blocks of %" PRIu32
+				"%s: %" PRIu32 " blocks of %" PRIu32
 				" threads, not at least 1 of each",
-				l->grid_blocks, l->block_threads);
+				who, l->grid_blocks, l->block_threads);
 	if (l->shared_bytes > SHARED_BYTES_MAX)
-		return wic_fail(-EINVAL, "wic_launch: shared_bytes is %" PRIu32 ", not in [0, %u]",
+		return wic_fail(-EINVAL, "%s: shared_bytes is %" PRIu32 ", not in [0, %u]", who,
 				l->shared_bytes, SHARED_BYTES_MAX);
 	/* An event names its warp by 32 bits, the last value is nobody's. */
 	if ((uint64_t)l->grid_blocks * warps >= UINT32_MAX)
 		return wic_fail(-EINVAL,
-				"wic_launch: %" PRIu32 " blocks of %" PRIu32
+				"%s: %" PRIu32 " blocks of %" PRIu32
 				" warps, not less than 2^32 - 1 warps in all",
-				l->grid_blocks, warps);
+				who, l->grid_blocks, warps);
 	return 0;
+}
+
+/* The caller's description, checked as far as no back-end is needed. */
+static int launch_copy(struct wic *w, const char *who, const struct wic_launch_desc *l,
+		       struct wic_launch_desc *copy_out)
+{
+	int rc = wic_object_check(w, who);
+
+	if (rc)
+		return rc;
+	if (!l)
+		return wic_fail(-EINVAL, "%s: l is NULL", who);
+	rc = wic_desc_copy("wic_launch_desc", l, sizeof(*copy_out), sizeof(*copy_out), copy_out);
+	if (!rc)
+		rc = check_launch(who, copy_out);
+	return rc ? rc : check_device(w, who, copy_out->device);
 }
 
 int wic_launch(struct wic *w, const struct wic_launch_desc *l)
 {
 	struct wic_launch_desc copy;
-	int rc = wic_object_check(w, "wic_launch");
+	int rc = launch_copy(w, "wic_launch", l, &copy);
+
+	return rc ? rc : w->ops->launch(w->be, &copy);
+}
+
+int wic_check(struct wic *w, const struct wic_launch_desc *l, struct wic_fit *fit_out)
+{
+	const size_t first_bytes = sizeof(struct wic_fit);
+	struct wic_fit fit = { .size_bytes = sizeof(fit) };
+	struct wic_launch_desc copy;
+	int rc = launch_copy(w, "wic_check", l, &copy);
 
 	if (rc)
 		return rc;
-	if (!l)
-		return wic_fail(-EINVAL, "wic_launch: l is NULL");
-	rc = wic_desc_copy("wic_launch_desc", l, sizeof(copy), sizeof(copy), &copy);
-	if (!rc)
-		rc = check_launch(&copy);
-	if (!rc)
-		rc = check_device(w, "wic_launch", copy.device);
-	return rc ? rc : w->ops->launch(w->be, &copy);
+	if (!fit_out)
+		return wic_fail(-EINVAL, "wic_check: fit_out is NULL");
+	if (fit_out->size_bytes < first_bytes)
+		return wic_fail(-EINVAL, "wic_check: size_bytes is %" PRIu64 ", not at least %zu",
+				fit_out->size_bytes, first_bytes);
+	fit.grid_blocks = copy.grid_blocks;
+	rc = w->ops->check(w->be, &copy, &fit);
+	if (rc)
+		return rc;
+	/* What the caller knows and the library does not is left alone. */
+	fit.size_bytes = fit_out->size_bytes;
+	*fit_out = fit;
+	return 0;
+}
+
+int wic_check_word(struct wic *w, const uint64_t *word)
+{
+	int rc = wic_object_check(w, "wic_check_word");
+
+	if (rc)
+		return rc;
+	if (!word || (uintptr_t)word % sizeof(*word))
+		return wic_fail(-EINVAL, "wic_check_word: the word at %p is %s", (const void *)word,
+				word ? "misaligned: it needs 8 bytes" : "NULL");
+	return w->ops->check_word(w->be, word);
 }
 
 /* One more, if the word is even (odd) now: copies of it are raised, so it never goes back. */

@@ -21,6 +21,7 @@ struct wic_kernel_image {
 	const void *image; /* a fatbin; NULL: this build has none (no nvcc) */
 	const struct wic_kernel_entry *entries;
 	struct wic_kernel_image *next; /* the list's */
+	const void *image_sleep;       /* for WIC_PARK=sleep; NULL: none */
 };
 
 /* Any thread; once or many times. */

@@ -131,6 +131,21 @@ int wic_nosys_launch(struct wic_be *be, const struct wic_launch_desc *l)
 	return nosys("launch");
 }
 
+int wic_nosys_check(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out)
+{
+	(void)be;
+	(void)l;
+	(void)fit_out;
+	return nosys("check");
+}
+
+int wic_nosys_check_word(struct wic_be *be, const uint64_t *word)
+{
+	(void)be;
+	(void)word;
+	return nosys("check_word");
+}
+
 int wic_nosys_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns)
 {
 	(void)device;

@@ -32,6 +32,8 @@ uint64_t *wic_nosys_cancel_word(struct wic_be *be);
 int wic_nosys_waiters(struct wic_be *be, struct wic_waiter *waiters_out, size_t max,
 		      size_t *count_out);
 int wic_nosys_launch(struct wic_be *be, const struct wic_launch_desc *l);
+int wic_nosys_check(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out);
+int wic_nosys_check_word(struct wic_be *be, const uint64_t *word);
 /* 0: nothing was launched. */
 int wic_nosys_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns);
 int wic_nosys_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,

@@ -39,6 +39,8 @@ static const char *empty_slot(const struct wic_be_ops *ops)
 		return "mem_alloc, mem_free, mem_copy or geometry";
 	if (!ops->launch || !ops->sync || !ops->stats || !ops->events)
 		return "launch, sync, stats or events";
+	if (!ops->check || !ops->check_word)
+		return "check or check_word";
 	return NULL;
 }
 

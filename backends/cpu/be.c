@@ -399,15 +399,46 @@ static int shared_alloc(struct cpu_device *dev, uint32_t blocks, uint32_t bytes)
 	return 0;
 }
 
-static int be_launch(struct wic_be *be, const struct wic_launch_desc *l)
+static int fit(const struct wic_be *be, const struct wic_launch_desc *l, uint32_t *sm_blocks_out)
 {
 	uint64_t warps = ((uint64_t)l->block_threads + WIC_WARP_LANES - 1) / WIC_WARP_LANES;
-	struct cpu_device *dev = &be->devs[l->device.v];
-	int rc = 0;
 
 	if (warps > be->cfg.sm_warps)
 		return wic_fail(-E2BIG, "a block of %u threads needs %llu warps, an SM holds %u",
 				l->block_threads, (unsigned long long)warps, be->cfg.sm_warps);
+	*sm_blocks_out = be->cfg.sm_warps / (uint32_t)warps;
+	if (*sm_blocks_out > be->cfg.sm_blocks)
+		*sm_blocks_out = be->cfg.sm_blocks;
+	return 0;
+}
+
+static int be_check(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out)
+{
+	int rc;
+
+	if (cpu_be_is_dead(be))
+		return wic_fail(-EIO, "the context is dead");
+	rc = fit(be, l, &fit_out->sm_blocks);
+	if (!rc)
+		fit_out->resident_blocks = be->devs[l->device.v].sm_count * fit_out->sm_blocks;
+	return rc;
+}
+
+/* A kernel is a function of this process, and reads what that reads. */
+static int be_check_word(struct wic_be *be, const uint64_t *word)
+{
+	(void)word;
+	return cpu_be_is_dead(be) ? wic_fail(-EIO, "the context is dead") : 0;
+}
+
+static int be_launch(struct wic_be *be, const struct wic_launch_desc *l)
+{
+	struct cpu_device *dev = &be->devs[l->device.v];
+	uint32_t sm_blocks;
+	int rc = fit(be, l, &sm_blocks);
+
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&be->launch_lock);
 	if (dev->launch.sms_running) {
 		rc = wic_fail(-EBUSY, "a kernel is running on device %u", dev->index);
@@ -526,6 +557,8 @@ const struct wic_be_ops wic_be_cpu = {
 	.host_request = wic_cpu_host_request,
 	.host_release = wic_cpu_host_release,
 	.launch = be_launch,
+	.check = be_check,
+	.check_word = be_check_word,
 	.sync = be_sync,
 	.mem_alloc = wic_plain_mem_alloc,
 	.mem_free = wic_plain_mem_free,

@@ -149,6 +149,14 @@ static void be_close(struct wic_be *be)
 	free(be);
 }
 
+static void look_around(struct wic_be *be)
+{
+	struct cuda_seen seen;
+
+	wic_cuda_seen(be->d, be->gpu.device, be->gpu.version, be->cfg.devices, &seen);
+	wic_cuda_seen_texts(&seen, be->warnings, sizeof(be->warnings), be->hang, sizeof(be->hang));
+}
+
 static int be_open(const struct wic_config *cfg, struct wic_be **be_out)
 {
 	const struct wic_cuda_driver *d;
@@ -181,6 +189,7 @@ static int be_open(const struct wic_config *cfg, struct wic_be **be_out)
 		be_close(be);
 		return rc;
 	}
+	look_around(be);
 	snprintf(be->description, sizeof(be->description), "cuda, ");
 	gpu_say(&be->gpu, be->description + 6, sizeof(be->description) - 6);
 	*be_out = be;
@@ -192,6 +201,31 @@ static const char *be_describe(const struct wic_be *be)
 	return be->description;
 }
 
+/* A probe for each thing that is seen here, for a context of one logical device. */
+static uint32_t probe_seen(const struct wic_cuda_driver *d, const struct cuda_gpu *gpu,
+			   struct wic_probe *probes_out, uint32_t max)
+{
+	enum cuda_seen_level level;
+	struct cuda_seen seen;
+	const char *what;
+	uint32_t count = 0;
+
+	_Static_assert(sizeof(probes_out->text) == CUDA_SEEN_BYTES, "a sentence is a probe's text");
+	wic_cuda_seen(d, gpu->device, gpu->version, 1, &seen);
+	for (uint32_t i = 0;
+	     count < max && wic_cuda_seen_say(&seen, i, &what, &level, probes_out[count].text);
+	     i++) {
+		struct wic_probe *p = &probes_out[count];
+
+		if (!*p->text)
+			continue;
+		snprintf(p->name, sizeof(p->name), "cuda/%s", what);
+		p->works = true;
+		count++;
+	}
+	return count;
+}
+
 static uint32_t be_probe(struct wic_probe *probes_out, uint32_t max)
 {
 	const struct wic_cuda_driver *d;
@@ -201,11 +235,12 @@ static uint32_t be_probe(struct wic_probe *probes_out, uint32_t max)
 		return 0;
 	snprintf(probes_out->name, sizeof(probes_out->name), "cuda");
 	probes_out->works = !wic_cuda_driver_get(&d) && !gpu_read(d, &gpu);
-	if (probes_out->works)
-		gpu_say(&gpu, probes_out->text, sizeof(probes_out->text));
-	else
+	if (!probes_out->works) {
 		snprintf(probes_out->text, sizeof(probes_out->text), "%s", wic_last_error());
-	return 1;
+		return 1;
+	}
+	gpu_say(&gpu, probes_out->text, sizeof(probes_out->text));
+	return 1 + probe_seen(d, &gpu, probes_out + 1, max - 1);
 }
 
 static uint64_t *be_cancel_word(struct wic_be *be)
@@ -239,6 +274,8 @@ const struct wic_be_ops wic_be_cuda = {
 	.cancel_word = be_cancel_word,
 	.waiters = wic_nosys_waiters,
 	.launch = wic_cuda_launch,
+	.check = wic_cuda_check,
+	.check_word = wic_cuda_check_word,
 	.sync = wic_cuda_sync,
 	.mem_alloc = wic_cuda_mem_alloc,
 	.mem_free = wic_cuda_mem_free,

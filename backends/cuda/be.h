@@ -8,6 +8,7 @@
  *
  *	driver.c	libcuda, opened at run time
  *	be.c		the context: device, control line, its operations
+ *	environment.c	what is seen of the machine that waiting suffers from
  *	memory.c	pinned and device memory
  *	channel.c	a channel's tables; stage and publish
  *	host.c		host threads that wait
@@ -33,6 +34,7 @@
 #include <wic/push.h>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/environment.h"
 #include "lib/backend.h"
 
 #define CUDA_DEVICES_MAX 16  /* logical ones */
@@ -76,7 +78,9 @@ struct wic_be {
 	struct wic_config cfg;
 	struct cuda_gpu gpu;
 	char description[320];
-	char warnings[512]; /* what was seen that waiting suffers from, "" : nothing */
+	char warnings[8 * CUDA_SEEN_BYTES]; /* what was seen that waiting suffers from, or "" */
+	char hang[CUDA_SEEN_BYTES +
+		  2]; /* what of it explains a wait that does not end; after "; " */
 
 	void *pinned;                         /* owned: the next three */
 	uint64_t *control_truth;              /* host memory */
@@ -133,6 +137,7 @@ int wic_cuda_copy_to(struct wic_be *be, uint64_t to, const void *from, size_t by
 int wic_cuda_mem_alloc(struct wic_be *be, enum wic_mem kind, struct wic_device_id device,
 		       size_t bytes, void **p_out);
 void wic_cuda_mem_free(struct wic_be *be, void *p);
+int wic_cuda_check_word(struct wic_be *be, const uint64_t *word);
 int wic_cuda_mem_copy(struct wic_be *be, void *dst, const void *src, size_t bytes);
 
 /* channel.c */
@@ -160,6 +165,7 @@ int wic_cuda_host_release(struct wic_be_channel *ch, uint32_t tag, uint64_t epoc
 int wic_cuda_launch_init(struct wic_be *be);
 void wic_cuda_launch_fini(struct wic_be *be);
 int wic_cuda_launch(struct wic_be *be, const struct wic_launch_desc *l);
+int wic_cuda_check(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out);
 int wic_cuda_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns);
 
 /* report.c: log what timed out on the device since the last call. */

@@ -96,9 +96,9 @@ static int wait_fail(const struct wait *w, int rc, const char *what, uint64_t se
 	wic_cuda_reports_say(w->ch->be);
 	return wic_fail(rc,
 			"channel %" PRIu32 ": a host thread waited %" PRIu64 " ms for %s %" PRIu64
-			" of tag %" PRIu32 ", saw %" PRIu64 ": %s",
+			" of tag %" PRIu32 ", saw %" PRIu64 ": %s%s",
 			w->ch->push.id, (wic_now_ns() - since) / 1000000, what, w->epoch, w->tag,
-			seen, wic_strerror(rc));
+			seen, wic_strerror(rc), rc == -ETIMEDOUT ? be->hang : "");
 }
 
 /* ---- the host produces ------------------------------------------------------------------ */

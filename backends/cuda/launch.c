@@ -39,7 +39,7 @@ static int function_add(struct wic_be *be, struct wic_cu_module *module,
 	return 0;
 }
 
-static int image_load(struct wic_be *be, const struct wic_kernel_image *image)
+static int image_load(struct wic_be *be, const struct wic_kernel_image *image, const void *code)
 {
 	struct wic_cu_module **grown =
 		realloc(be->modules, (be->module_count + 1) * sizeof(struct wic_cu_module *));
@@ -48,7 +48,7 @@ static int image_load(struct wic_be *be, const struct wic_kernel_image *image)
 	if (!grown)
 		return wic_fail(-ENOMEM, "a list of modules");
 	be->modules = grown;
-	rc = wic_cuda_be_fail(be, be->d->module_load_data(&grown[be->module_count], image->image),
+	rc = wic_cuda_be_fail(be, be->d->module_load_data(&grown[be->module_count], code),
 			      "cuModuleLoadData");
 	if (rc)
 		return rc;
@@ -77,17 +77,47 @@ static int streams_create(struct wic_be *be)
 	return rc;
 }
 
+/* WIC_PARK: how warps of kernels of images park: as the GPU does best, or as GPUs before sm_90 do.
+ */
+static int park_read(const struct wic_be *be, bool *sleeps_out)
+{
+	const char *park = getenv("WIC_PARK");
+
+	*sleeps_out = false;
+	if (!park || !*park)
+		return 0;
+	if (!strcmp(park, "sleep")) {
+		*sleeps_out = true;
+		return 0;
+	}
+	if (strcmp(park, "try_wait"))
+		return wic_fail(-EINVAL, "WIC_PARK is \"%.32s\", neither try_wait nor sleep", park);
+	if (be->gpu.major >= 9)
+		return 0;
+	return wic_fail(-ENOTSUP, "WIC_PARK is try_wait, which sm_%d%d does not have",
+			be->gpu.major, be->gpu.minor);
+}
+
 int wic_cuda_launch_init(struct wic_be *be)
 {
 	const struct wic_kernel_image *image = NULL;
-	int rc = wic_cuda_enter(be);
+	bool sleeps;
+	int rc = park_read(be, &sleeps);
 
+	if (!rc)
+		rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;
 	rc = streams_create(be);
-	while (!rc && (image = wic_kernel_image_next(image)))
-		if (image->image)
-			rc = image_load(be, image);
+	while (!rc && (image = wic_kernel_image_next(image))) {
+		const void *code = sleeps ? image->image_sleep : image->image;
+
+		if (code)
+			rc = image_load(be, image, code);
+		else if (image->image)
+			wic_log(WIC_LOG_WARN, "WIC_PARK is sleep: kernel %s has no code for that",
+				image->entries->name);
+	}
 	wic_cuda_leave(be);
 	return rc;
 }
@@ -122,8 +152,9 @@ static struct wic_cu_function *function_find(const struct wic_be *be,
 	return NULL;
 }
 
-/* What a launch needs to run at all, and what makes it slow or stuck. */
-static int check_fit(struct wic_be *be, struct wic_cu_function *f, const struct wic_launch_desc *l)
+/* What a launch needs to run at all; how many of its blocks are resident. */
+static int check_fit(struct wic_be *be, struct wic_cu_function *f, const struct wic_launch_desc *l,
+		     struct wic_fit *fit_out)
 {
 	int blocks = 0, rc = 0;
 
@@ -151,13 +182,62 @@ static int check_fit(struct wic_be *be, struct wic_cu_function *f, const struct 
 				" threads does not fit on a multiprocessor: too "
 				"many registers or too much shared memory",
 				l->block_threads);
-	if (l->grid_blocks > (uint64_t)(uint32_t)blocks * be->gpu.sms)
+	fit_out->sm_blocks = (uint32_t)blocks;
+	fit_out->resident_blocks = (uint32_t)blocks * be->gpu.sms;
+	return 0;
+}
+
+static void say_fit(const struct wic_launch_desc *l, const struct wic_fit *fit)
+{
+	if (l->grid_blocks > fit->resident_blocks)
 		wic_log(WIC_LOG_INFO,
 			"a grid of %" PRIu32 " blocks, of which %" PRIu32
 			" are resident: those that "
 			"wait keep their slots, and only the host or another GPU may produce",
-			l->grid_blocks, (uint32_t)blocks * be->gpu.sms);
-	return 0;
+			l->grid_blocks, fit->resident_blocks);
+}
+
+static int fail_no_code(void)
+{
+	return wic_fail(-ENOTSUP, "this kernel has no GPU code in this program: it was built "
+				  "without nvcc, or no image names it");
+}
+
+static int check_locked(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out)
+{
+	struct wic_cu_function *f = function_find(be, l->kernel);
+	int registers = 0, spill = 0, rc;
+
+	if (!f)
+		return fail_no_code();
+	rc = check_fit(be, f, l, fit_out);
+	if (!rc)
+		rc = wic_cuda_be_fail(
+			be, be->d->func_get_attribute(&registers, WIC_CU_FUNC_REGISTERS, f),
+			"cuFuncGetAttribute");
+	if (!rc)
+		rc = wic_cuda_be_fail(be,
+				      be->d->func_get_attribute(&spill, WIC_CU_FUNC_LOCAL_BYTES, f),
+				      "cuFuncGetAttribute");
+	fit_out->registers = (uint32_t)registers;
+	fit_out->spill_bytes = (uint32_t)spill;
+	return rc;
+}
+
+int wic_cuda_check(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out)
+{
+	int rc;
+
+	if (wic_cuda_is_dead(be))
+		return wic_fail(-EIO, "the context is dead: the device was lost");
+	rc = wic_cuda_enter(be);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&be->lock);
+	rc = check_locked(be, l, fit_out);
+	pthread_mutex_unlock(&be->lock);
+	wic_cuda_leave(be);
+	return rc;
 }
 
 /* The count of blocks that waited begins anew where nothing else runs. */
@@ -191,19 +271,19 @@ static int launch_locked(struct wic_be *be, const struct wic_launch_desc *l)
 	struct cuda_device *dev = &be->devices[l->device.v];
 	struct wic_cu_function *f = function_find(be, l->kernel);
 	void *parameters[1] = { (void *)(uintptr_t)l->args };
+	struct wic_fit fit;
 	int result, rc;
 
 	if (!f)
-		return wic_fail(-ENOTSUP,
-				"this kernel has no GPU code in this program: it was built "
-				"without nvcc, or no image names it");
+		return fail_no_code();
 	if (is_running(be, dev, &result))
 		return wic_fail(-EBUSY, "a kernel is running on device %" PRIu32, l->device.v);
 	rc = wic_cuda_be_fail(be, result, "the kernel before");
 	if (!rc)
-		rc = check_fit(be, f, l);
+		rc = check_fit(be, f, l, &fit);
 	if (rc)
 		return rc;
+	say_fit(l, &fit);
 	count_from_here(be);
 	rc = wic_cuda_be_fail(be,
 			      be->d->launch_kernel(f, l->grid_blocks, 1, 1, l->block_threads, 1, 1,

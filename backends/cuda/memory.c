@@ -135,6 +135,48 @@ void wic_cuda_mem_free(struct wic_be *be, void *p)
 		wic_cuda_pinned_free(be, p);
 }
 
+/* What is wrong with where the word lies; NULL: nothing, or @result_out is an error. */
+static const char *wrong_memory(struct wic_be *be, const uint64_t *word, int *result_out)
+{
+	const uint64_t address = (uint64_t)(uintptr_t)word;
+	int managed = 0, ordinal = be->gpu.device;
+	bool is_device = false;
+
+	*result_out = be->d->pointer_get_attribute(&managed, WIC_CU_POINTER_IS_MANAGED, address);
+	/* Not every driver knows the question. */
+	if (*result_out && *result_out != WIC_CU_INVALID_VALUE)
+		return NULL;
+	*result_out = of_device(be, word, &is_device);
+	if (*result_out)
+		return NULL;
+	if (managed)
+		return "managed memory, which moves while it is waited for";
+	if (!is_device)
+		return "the host's memory, and each look at it would cross the bus";
+	*result_out =
+		be->d->pointer_get_attribute(&ordinal, WIC_CU_POINTER_DEVICE_ORDINAL, address);
+	return ordinal == be->gpu.device ? NULL : "another GPU's memory";
+}
+
+int wic_cuda_check_word(struct wic_be *be, const uint64_t *word)
+{
+	int result, rc = wic_cuda_is_dead(be) ? -EIO : 0;
+	const char *wrong;
+
+	if (rc)
+		return wic_fail(rc, "the context is dead: the device was lost");
+	rc = wic_cuda_enter(be);
+	if (rc)
+		return rc;
+	wrong = wrong_memory(be, word, &result);
+	rc = wic_cuda_be_fail(be, result, "cuPointerGetAttribute");
+	wic_cuda_leave(be);
+	if (rc || !wrong)
+		return rc;
+	return wic_fail(-EINVAL, "the word at %p lies in %s; it has to lie in %s's",
+			(const void *)word, wrong, be->gpu.name);
+}
+
 int wic_cuda_mem_copy(struct wic_be *be, void *dst, const void *src, size_t bytes)
 {
 	uint64_t to = (uint64_t)(uintptr_t)dst, from = (uint64_t)(uintptr_t)src;

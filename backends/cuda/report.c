@@ -25,15 +25,15 @@ static void read_words(const struct wic_push_report *r, struct wic_push_report *
 	memcpy(copy_out, words, sizeof(words));
 }
 
-static void say(const struct wic_push_report *r)
+static void say(const struct wic_be *be, const struct wic_push_report *r)
 {
 	wic_log(WIC_LOG_WARN,
 		"block %" PRIu32 " warp %" PRIu32 " timed out after %" PRIu64 " us: %s %" PRIu64
 		" of tag %" PRIu32 " of channel %" PRIu32 ", saw %" PRIu64 "; %" PRIu32
-		" blocks have reached a wait, this grid has %" PRIu32,
+		" blocks have reached a wait, this grid has %" PRIu32 "%s",
 		r->block, r->warp, r->timeout_ns / 1000,
 		r->is_stage ? "all releases of epoch" : "epoch", r->want, r->tag, r->channel,
-		r->seen, r->blocks_waited, r->grid_blocks);
+		r->seen, r->blocks_waited, r->grid_blocks, be->hang);
 }
 
 void wic_cuda_reports_say(struct wic_be *be)
@@ -60,7 +60,7 @@ void wic_cuda_reports_say(struct wic_be *be)
 		read_words(r, &copy);
 		if (__atomic_load_n(&r->number, __ATOMIC_RELAXED) != number)
 			break; /* it is being written over; the next call takes it */
-		say(&copy);
+		say(be, &copy);
 	}
 	be->reports_seen = number - 1;
 	if (missed)

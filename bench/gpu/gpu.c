@@ -43,7 +43,7 @@ static const struct wic_kernel_entry entries[] = {
 	{ wic_gpu_rounds, "wic_gpu_rounds" },
 	{ NULL, NULL },
 };
-static struct wic_kernel_image image = { IMAGE, entries, NULL };
+static struct wic_kernel_image image = { IMAGE, entries, NULL, NULL };
 
 bool bench_gpu_is_meant(const struct bench_perf_params *p)
 {
@@ -82,6 +82,7 @@ int bench_gpu_open(struct gpu_bench *g)
 	}
 	g->words = words;
 	wic_geometry_get(g->w, &geometry);
+	bench_machine_add(wic_describe(g->w));
 	g->sms = geometry.sms;
 	return 0;
 }

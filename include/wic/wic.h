@@ -554,6 +554,65 @@ struct wic_launch_desc {
 int wic_launch(struct wic *w, const struct wic_launch_desc *l) WIC_MUST_CHECK;
 
 /**
+ * struct wic_fit - How a launch fits on its device.  Start from WIC_FIT_INIT.
+ * @size_bytes: sizeof(struct wic_fit).
+ * @sm_blocks: blocks of this kernel that are resident on an SM at a time, if it is alone there.
+ * @resident_blocks: the same of the whole device.  Blocks past it begin when others have ended,
+ *	so that what resident blocks wait for must not be theirs to publish.
+ * @grid_blocks: of the launch.
+ * @registers: of a thread; 0: not known, or there are none.
+ * @spill_bytes: cuda: memory of a thread that is no register: what was spilled, and arrays
+ *	that are indexed at run time.
+ * @reserved: 0.
+ */
+struct wic_fit {
+	uint64_t size_bytes;
+	uint32_t sm_blocks;
+	uint32_t resident_blocks;
+	uint32_t grid_blocks;
+	uint32_t registers;
+	uint32_t spill_bytes;
+	uint32_t reserved;
+};
+
+#define WIC_FIT_INIT                                     \
+	{                                                \
+		sizeof(struct wic_fit), 0, 0, 0, 0, 0, 0 \
+	}
+
+/**
+ * wic_check() - Would this launch fit, and how much of it is resident?
+ * @w: an open context; kernels may run.
+ * @l: borrowed during the call; its args are not looked at.
+ * @fit_out: start from WIC_FIT_INIT, which sets size_bytes; as much as both sides know is
+ *	written.
+ *
+ * Context: any thread outside a kernel; launches nothing and waits for no kernel (cuda: for a
+ * launch of another thread, which CUDA_LAUNCH_BLOCKING makes as long as its kernel).
+ * Return: 0, and wic_launch() gives this launch none of these: -EINVAL: not an open context,
+ * NULL or a field out of range; -E2BIG: one block does not fit on an SM; -ENOTSUP: the back-end
+ * runs no kernels, or not this one; -EIO: the context is dead.  cuda: -ENOMEM of the driver's.
+ */
+int wic_check(struct wic *w, const struct wic_launch_desc *l,
+	      struct wic_fit *fit_out) WIC_MUST_CHECK;
+
+/**
+ * wic_check_word() - May warps of the context's devices wait for this word by wic_wait_word()?
+ * @w: an open context; kernels may run.
+ * @word: only its address is looked at.
+ *
+ * cuda: memory of the context's own GPU is right.  Memory of the host is not, because each look
+ * at it crosses the bus; nor is managed memory, which moves while it is waited for; nor memory of
+ * another GPU.  cpu: any aligned address is right.
+ *
+ * Context: any thread outside a kernel; does not block.
+ * Return: 0; -EINVAL: not an open context, NULL, misaligned, or the wrong memory, which the text
+ * names; -ENOTSUP: the back-end runs no kernels; -EIO: the context is dead.  cuda: -ENOMEM of
+ * the driver's.
+ */
+int wic_check_word(struct wic *w, const uint64_t *word) WIC_MUST_CHECK;
+
+/**
  * wic_sync() - Wait until the launched kernels, of all devices, have returned.
  * @w: an open context.
  * @timeout_ns: WIC_FOREVER to wait without bound.

@@ -129,13 +129,16 @@ extern "C" __global__ void waiter(struct args *a)
 {
 	WIC_T_LOT lot = WIC_T_LOT_OF((struct wic_lot *)(space + a->at));
 	uint32_t m = a->m;
-	int rc = WIC_TREE_PENDING;
+	int rc = WIC_TREE_PARKS_;
 
-	while (rc == WIC_TREE_PENDING) {
+	for (uint32_t is_first = 1; rc > 0 && rc != WIC_TREE_WATCHES; is_first = 0) {
 		WIC_T_FORGET(lot);
 		WIC_T_ONE(m)
-			rc = wic_tree_step_(lot, wic_t_warp());
+			rc = wic_tree_step_(lot, wic_t_warp(), is_first);
 		rc = (int)wic_t_get(m, (uint32_t)rc);
+		if (rc > 0 && rc != WIC_TREE_WATCHES &&
+		    wic_tree_park_(lot, m, rc == WIC_TREE_PARKS_OWED_))
+			rc = WIC_TREE_WATCHES;
 	}
 	a->rc = rc;
 }

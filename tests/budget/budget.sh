@@ -29,18 +29,18 @@ limits() {
 90 hit 17 budget 12; of it NULL, value and epoch of 64 bits 6, result 2, vote 1
 80 hit_word 15 budget 12; of it NULL, alignment and value of 64 bits, result, vote
 90 hit_word 15 budget 12; of it NULL, alignment and value of 64 bits, result, vote
-80 lines_12_256 38 budget 0; values and slow path are more than 32 registers
-80 lines_12_1024 38 budget 0; values and slow path are more than 32 registers
-80 lines_36_256 122 budget 0; values and slow path are more than 48 registers
+80 lines_12_256 90 budget 0; values and slow path are more than 32 registers
+80 lines_12_1024 90 budget 0; values and slow path are more than 32 registers
+80 lines_36_256 138 budget 0; values and slow path are more than 48 registers
 80 lines_100_256 0
 80 plain_12_256 0
 80 plain_12_1024 0
-80 plain_36_256 32 budget 0; values and slow path are more than 48 registers
+80 plain_36_256 46 budget 0; values and slow path are more than 48 registers
 80 plain_100_256 0
-90 lines_12_256 108 budget 0; values and slow path are more than 32 registers
-90 lines_12_1024 96 budget 0; values and slow path are more than 32 registers
-90 lines_36_256 0
-90 lines_100_256 0
+90 lines_12_256 180 budget 0; values and slow path are more than 32 registers
+90 lines_12_1024 161 budget 0; values and slow path are more than 32 registers
+90 lines_36_256 18 budget 0; values and slow path are more than 48 registers
+90 lines_100_256 8 budget 0; values and slow path are more than 128 registers
 90 plain_12_256 0
 90 plain_12_1024 0
 90 plain_36_256 0

@@ -408,6 +408,128 @@ static void launch_refused(struct bad_env *e)
 	BAD_WANT(-EINVAL, wic_launch(e->w, &l));
 }
 
+static void check_null(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct wic_fit fit = WIC_FIT_INIT;
+
+	BAD_WANT(-EINVAL, wic_check(NULL, &l, &fit));
+	BAD_WANT(-EINVAL, wic_check(e->w, NULL, &fit));
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, NULL));
+	l.kernel = NULL;
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+}
+
+static void check_kind(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct wic_fit fit = WIC_FIT_INIT;
+
+	BAD_WANT(-EINVAL, wic_check((struct wic *)e->ch, &l, &fit));
+	l.device = WIC_HOST;
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+}
+
+static void check_range(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct wic_fit fit = { .size_bytes = sizeof(fit) - 1, .sm_blocks = 77 };
+
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+	fit.size_bytes = sizeof(fit);
+	l.device = WIC_GPU(1);
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+	l = nothing();
+	l.grid_blocks = 0;
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+	l = nothing();
+	l.block_threads = 0;
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+	BAD_WANT(77, fit.sm_blocks);
+}
+
+/* What the caller knows and the library does not is left alone. */
+static void check_sizes(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct {
+		struct wic_fit fit;
+		uint64_t beyond;
+	} s = { { .size_bytes = UINT64_MAX, .sm_blocks = 77 }, 77 };
+
+	l.block_threads = UINT32_MAX;
+	BAD_WANT(-E2BIG, wic_check(e->w, &l, &s.fit));
+	l.grid_blocks = UINT32_MAX;
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &s.fit));
+	l = nothing();
+	l.size_bytes = UINT64_MAX;
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &s.fit));
+	BAD_WANT(77, s.fit.sm_blocks);
+	l = nothing();
+	BAD_WANT(0, wic_check(e->w, &l, &s.fit));
+	BAD_WANT(true, s.fit.size_bytes == UINT64_MAX && s.beyond == 77);
+}
+
+static void check_closed(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct wic_fit fit = WIC_FIT_INIT;
+
+	BAD_WANT(-EINVAL, wic_check(e->closed, &l, &fit));
+}
+
+static void check_twice(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct wic_fit fit = WIC_FIT_INIT, again = WIC_FIT_INIT;
+
+	BAD_WANT(0, wic_check(e->w, &l, &fit));
+	BAD_WANT(0, wic_check(e->w, &l, &again));
+	BAD_WANT(0, memcmp(&fit, &again, sizeof(fit)));
+}
+
+static void check_refused(struct bad_env *e)
+{
+	struct wic_launch_desc l = nothing();
+	struct wic_fit fit = WIC_FIT_INIT;
+
+	BAD_WANT(-EINVAL, wic_check(e->w, &l, &fit));
+}
+
+static void word_null(struct bad_env *e)
+{
+	BAD_WANT(-EINVAL, wic_check_word(NULL, &e->serial));
+	BAD_WANT(-EINVAL, wic_check_word(e->w, NULL));
+}
+
+static void word_kind(struct bad_env *e)
+{
+	BAD_WANT(-EINVAL, wic_check_word((struct wic *)e->ch, &e->serial));
+}
+
+static void word_range(struct bad_env *e)
+{
+	for (uintptr_t i = 1; i < 8; i++)
+		BAD_WANT(-EINVAL,
+			 wic_check_word(e->w, (const uint64_t *)((uintptr_t)&e->serial + i)));
+}
+
+static void word_closed(struct bad_env *e)
+{
+	BAD_WANT(-EINVAL, wic_check_word(e->closed, &e->serial));
+}
+
+static void word_twice(struct bad_env *e)
+{
+	BAD_WANT(0, wic_check_word(e->w, &e->serial));
+	BAD_WANT(0, wic_check_word(e->w, &e->serial));
+}
+
+static void word_refused(struct bad_env *e)
+{
+	BAD_WANT(-EINVAL, wic_check_word(e->w, &e->serial));
+}
+
 static void sync_null(struct bad_env *e)
 {
 	BAD_WANT(-EINVAL, wic_sync(NULL, 0));
@@ -482,6 +604,12 @@ const struct bad_row bad_context_rows[] = {
 	BAD_ROW(wic_launch, CALL(launch_null), CALL(launch_kind), CALL(launch_range),
 		CALL(launch_sizes), CALL(launch_closed), CALL(launch_twice), CALL(launch_refused),
 		IN_HANDLER, CALL(launch_refused)),
+	BAD_ROW(wic_check, CALL(check_null), CALL(check_kind), CALL(check_range), CALL(check_sizes),
+		CALL(check_closed), CALL(check_twice), CALL(check_refused), IN_HANDLER,
+		CALL(check_refused)),
+	BAD_ROW(wic_check_word, CALL(word_null), CALL(word_kind), CALL(word_range), NO_SIZE,
+		CALL(word_closed), CALL(word_twice), CALL(word_refused), IN_HANDLER,
+		CALL(word_refused)),
 	BAD_ROW(wic_sync, CALL(sync_null), CALL(sync_kind), NO_RANGE, CALL(sync_sizes),
 		CALL(sync_closed), CALL(sync_twice), CALL(sync_refused), IN_HANDLER,
 		CALL(sync_refused)),

@@ -219,6 +219,41 @@ static void blocks_barriers_shared_memory(void)
 	close_quietly(w);
 }
 
+/* What fits, by the configuration, and what wic_launch() refuses. */
+static void check_says_what_is_resident(void)
+{
+	struct wic_config cfg = WIC_CONFIG_INIT;
+	struct wic_launch_desc l = WIC_LAUNCH_DESC_INIT;
+	struct wic_fit fit = WIC_FIT_INIT;
+	uint64_t word = 0;
+	struct wic *w;
+
+	cfg.backend = "cpu";
+	cfg.sms = 3;
+	cfg.sm_warps = 8;
+	cfg.sm_blocks = 4;
+	TEST_EQ(wic_open(&cfg, &w), 0);
+	l.kernel = block_kernel;
+	l.grid_blocks = 100;
+	TEST_EQ(wic_check(w, &l, &fit), 0);
+	TEST_EQ(fit.sm_blocks, 4);
+	TEST_EQ(fit.resident_blocks, 12);
+	TEST_EQ(fit.grid_blocks, 100);
+	TEST_TRUE(!fit.registers && !fit.spill_bytes);
+	l.block_threads = 3 * 32 + 1;
+	TEST_EQ(wic_check(w, &l, &fit), 0);
+	TEST_EQ(fit.sm_blocks, 2);
+	TEST_EQ(fit.resident_blocks, 6);
+	l.block_threads = 8 * 32 + 1;
+	TEST_EQ(wic_check(w, &l, &fit), -E2BIG);
+	TEST_EQ(fit.resident_blocks, 6);
+	TEST_EQ(wic_launch(w, &l), -E2BIG);
+	TEST_EQ(wic_check_word(w, &word), 0);
+	TEST_EQ(wic_check_word(w, (const uint64_t *)((uintptr_t)&word + 4)), -EINVAL);
+	TEST_STR_HAS(wic_last_error(), "misaligned");
+	wic_close(w);
+}
+
 static void spin_kernel(const void *arg)
 {
 	while (!__atomic_load_n((const uint32_t *)arg, __ATOMIC_ACQUIRE))
@@ -418,6 +453,7 @@ int main(int argc, char **argv)
 		TEST(blocks_barriers_shared_memory),
 		TEST(waits_inside_a_kernel),
 		TEST(launch_twice_is_busy),
+		TEST(check_says_what_is_resident),
 		TEST(events_tell_the_story),
 		TEST(requesters_more_than_readers),
 		TEST(stats_count_hits),

@@ -197,6 +197,13 @@ int cuDeviceGetName(char *name_out, int bytes, int device)
 	return fake_leave(result);
 }
 
+void fakecuda_set_mig(int device)
+{
+	pthread_mutex_lock(&fake.lock);
+	fake.devices[device].is_mig = true;
+	pthread_mutex_unlock(&fake.lock);
+}
+
 int cuDeviceGetAttribute(int *value_out, int attribute, int device)
 {
 	int result = fake_enter(FAKE_cuDeviceGetAttribute);
@@ -230,7 +237,11 @@ int cuDeviceGetUuid_v2(struct wic_cu_uuid *uuid_out, int device)
 {
 	int result = fake_enter(FAKE_cuDeviceGetUuid_v2);
 
-	return fake_leave(result ? result : uuid_get(uuid_out, device));
+	if (!result)
+		result = uuid_get(uuid_out, device);
+	if (!result && device_at(device)->is_mig)
+		uuid_out->bytes[0] = 1;
+	return fake_leave(result);
 }
 
 struct wic_cu_context *fake_current(void)

@@ -155,7 +155,8 @@ struct fake_device {
 	int attributes[FAKE_ATTRIBUTES];
 	struct wic_cu_context context;
 	uint32_t resident_blocks; /* now */
-	size_t memory_bytes;      /* allocated */
+	bool is_mig;
+	size_t memory_bytes; /* allocated */
 };
 
 struct fake_call_state {

@@ -68,6 +68,7 @@ void fakecuda_set_version(int version); /* 12040 to begin with */
 void fakecuda_set_devices(int count);   /* 1 to begin with; 0: cuInit() fails */
 void fakecuda_set_name(int device, const char *name);
 void fakecuda_set_attribute(int device, int attribute, int value);
+void fakecuda_set_mig(int device); /* it is an instance, with a UUID of its own */
 /* A device's; 1 GiB to begin with.  No pinned allocation is larger either. */
 void fakecuda_set_memory(size_t bytes);
 /* Blocks that a device has room for, of all kernels; 0: SMs * occupancy of the kernel. */

@@ -65,6 +65,7 @@ static int life_run(struct life *l)
 	struct wic_launch_desc launch = WIC_LAUNCH_DESC_INIT;
 	struct gpu_args args = { .steps = l->steps, .results = l->results, .count = 1 };
 	struct gpu_step *step = l->steps;
+	struct wic_fit fit = WIC_FIT_INIT;
 	uint64_t value = 5;
 	int rc = wic_mem_copy(l->g.w, l->device, &value, sizeof(value));
 
@@ -77,7 +78,11 @@ static int life_run(struct life *l)
 	launch.args = &args;
 	/* More than a kernel has by itself, so that it has to be asked for. */
 	launch.shared_bytes = 60000;
-	rc = wic_launch(l->g.w, &launch);
+	rc = wic_check(l->g.w, &launch, &fit);
+	if (!rc)
+		rc = wic_check_word(l->g.w, l->device);
+	if (!rc)
+		rc = wic_launch(l->g.w, &launch);
 	return rc ? rc : wic_sync(l->g.w, TIMEOUT);
 }
 

@@ -79,7 +79,8 @@ static inline void gpu_log_add(void *arg, int level, const char *line)
 	if (level > WIC_LOG_WARN)
 		return;
 	pthread_mutex_lock(&log->lock);
-	log->lines++;
+	/* What is wrong with the machine, which no test makes. */
+	log->lines += strncmp(line, "seen here: ", 11) != 0;
 	used = strlen(log->text);
 	snprintf(log->text + used, sizeof(log->text) - used, "%s\n", line);
 	pthread_mutex_unlock(&log->lock);

@@ -24,7 +24,8 @@ GPU_KERNELS_OF_LANES(GPU_DEFINE)
 static const struct wic_kernel_entry entries[] = { GPU_KERNELS(GPU_ENTRY){ NULL, NULL } };
 
 #define GPU_LINE(name) #name "\n"
-static struct wic_kernel_image image = { FAKECUDA_IMAGE GPU_KERNELS(GPU_LINE), entries, NULL };
+static struct wic_kernel_image image = { FAKECUDA_IMAGE GPU_KERNELS(GPU_LINE), entries, NULL,
+					 NULL };
 
 #define GPU_RUN(name) void name##_run(void *arg0, uint32_t block, uint32_t warp, uint32_t warps);
 GPU_KERNELS(GPU_RUN)
@@ -70,16 +71,21 @@ __asm__(".pushsection .rodata\n"
 	".balign 64\n"
 	"gpu_fatbin:\n"
 	".incbin \"" GPU_IMAGE_FILE "\"\n"
+	".balign 64\n"
+	"gpu_fatbin_sleep:\n"
+	".incbin \"" GPU_IMAGE_SLEEP_FILE "\"\n"
 	".popsection\n");
-extern const unsigned char gpu_fatbin[];
+extern const unsigned char gpu_fatbin[], gpu_fatbin_sleep[];
 #define IMAGE gpu_fatbin
+#define IMAGE_SLEEP gpu_fatbin_sleep
 #else
 #define IMAGE NULL
+#define IMAGE_SLEEP NULL
 #endif
 
 static const struct wic_kernel_entry entries[] = { GPU_KERNELS(GPU_ENTRY) GPU_KERNELS_OF_LANES(
 	GPU_ENTRY){ NULL, NULL } };
-static struct wic_kernel_image image = { IMAGE, entries, NULL };
+static struct wic_kernel_image image = { IMAGE, entries, NULL, IMAGE_SLEEP };
 
 void gpu_image_add(void)
 {

@@ -288,6 +288,73 @@ WIC_KERNEL(gpu_ping, struct gpu_args, a)
 	result_set(&a->results[tag], rc, 0, began);
 }
 
+/* ---- order ------------------------------------------------------------------------------- */
+
+/* A load that may be served from the SM's own cache, where an old value may lie. */
+WIC_DEVICE uint32_t load_cached(const uint32_t *p)
+{
+#ifdef __CUDACC__
+	uint32_t v;
+
+	asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(p));
+	return v;
+#else
+	return *p;
+#endif
+}
+
+WIC_DEVICE uint32_t wrong_cached(const struct wic_handle *h, const void *data, uint64_t epoch)
+{
+	const uint32_t *words = (const uint32_t *)data;
+	WIC_LANE_VAR(uint32_t, wrong);
+
+	WIC_LANES(l) {
+		WIC_AT(wrong, l) = 0;
+		for (uint32_t i = (uint32_t)l; i < h->bytes_per_tag / 4;
+		     i += (uint32_t)wic_lanes_live())
+			WIC_AT(wrong, l) += load_cached(&words[i]) != gpu_word(0, epoch, i);
+	}
+	return wic_reduce_add_u32(wrong);
+}
+
+/*
+ * What the page held two epochs ago comes into the cache while it is filled anew: a race, which
+ * is the point on a GPU and no use where there is one memory.
+ */
+WIC_DEVICE void warm(const struct wic_handle *h, const void *page)
+{
+#ifdef __CUDACC__
+	if (page)
+		(void)wrong_cached(h, page, 0);
+#else
+	(void)h, (void)page;
+#endif
+}
+
+WIC_KERNEL(gpu_litmus, struct gpu_args, a)
+{
+	WIC_SHARED(struct wic_lot, shared);
+	struct wic_lot *lot = a->has_lot ? shared : 0;
+	uint64_t began = wic_t_now();
+	uint32_t wrong = 0;
+	void *page[2] = { 0, 0 };
+	int rc = 0;
+
+	if (lot)
+		wic_lot_init(lot);
+	if (grid_warp())
+		rc = wic_wait(&a->h[0], lot, 1, 1, WIC_S(25));
+	for (uint64_t e = 1; e <= a->epochs && !rc && !grid_warp(); e++) {
+		warm(&a->h[0], page[e % 2]);
+		rc = wic_request(&a->h[0], lot, 0, e, a->timeout_ns, &page[e % 2]);
+		if (rc)
+			break;
+		wrong += wrong_cached(&a->h[0], page[e % 2], e);
+		rc = wic_release(&a->h[0], 0, e);
+	}
+	result_set(&a->results[grid_warp()], rc, wrong, began);
+}
+
 /* ---- lanes ------------------------------------------------------------------------------- */
 
 #ifdef __CUDACC__

@@ -88,8 +88,11 @@ struct gpu_args {
 /* gpu_script(): each warp does the steps that are its own. */
 /* gpu_take(), gpu_make(): a loop over epochs, and over tags. */
 /* gpu_ping(): for each epoch waits for a signal of h[0], then gives one of h[1]. */
+/* gpu_litmus(): the first warp takes tag 0 with its lines in L1 from before; others wait for tag 1.
+ */
 #define GPU_KERNELS(X) \
 	X(gpu_script)  \
+	X(gpu_litmus)  \
 	X(gpu_take)    \
 	X(gpu_make)    \
 	X(gpu_ping)

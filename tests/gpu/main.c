@@ -17,17 +17,24 @@
 #define SECONDS_MAX_GPU 30
 
 extern const struct gpu_part gpu_part_open, gpu_part_exchange, gpu_part_waits, gpu_part_epochs,
-	gpu_part_errors;
+	gpu_part_errors, gpu_part_litmus;
 #ifdef GPU_OVER_FAKECUDA
 #define PART_OF_ITS_OWN gpu_part_fake
+extern const struct gpu_part gpu_part_seen;
+#define PART_OF_SIGHTS , &gpu_part_seen
 #else
 #define PART_OF_ITS_OWN gpu_part_lanes
+#define PART_OF_SIGHTS
 #endif
 extern const struct gpu_part PART_OF_ITS_OWN;
 
-static const struct gpu_part *const parts[] = { &gpu_part_open,   &gpu_part_exchange,
-						&gpu_part_waits,  &gpu_part_epochs,
-						&gpu_part_errors, &PART_OF_ITS_OWN };
+static const struct gpu_part *const parts[] = { &gpu_part_open,
+						&gpu_part_exchange,
+						&gpu_part_waits,
+						&gpu_part_epochs,
+						&gpu_part_errors,
+						&gpu_part_litmus,
+						&PART_OF_ITS_OWN PART_OF_SIGHTS };
 
 /* The child's exit status; -1: it was ended for taking too long, or died. */
 static int child_wait(pid_t child, const char *name)

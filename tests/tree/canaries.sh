@@ -175,8 +175,8 @@ unchanged() {
 quick_ones() {
 	canary stray-arrive random tree.h wic_tree_park_ \
 		's/^(\t+)return 0;/\1return wic_t_arrive(WIC_T_AT(lot, warp[me].barrier)), 0;/'
-	canary id-not-compared random tree.h wic_tree_enter_ \
-		's/ \|\| wic_t_lot_load\(WIC_T_AT\(lot, watcher\)\) != me \+ 1\)/ || 1)/'
+	canary id-not-compared random tree.h wic_tree_park_ \
+		's/owed = wic_t_lot_load\(WIC_T_AT\(lot, watcher\)\).*/owed = 0;/'
 	canary id-after-arrive random tree.h wic_tree_hand_over_ \
 		'/xchg\(WIC_T_AT\(lot, watcher\), next \+ 1\)/d
 		s/wic_t_arrive\(.*;/& wic_t_lot_xchg(WIC_T_AT(lot, watcher), next + 1);/'
@@ -189,10 +189,10 @@ tokens() {
 	canary role-without-look random tree.h wic_tree_enter_ \
 		's/if \(wic_t_lot_load\(WIC_T_AT\(lot, mask\)\) & bit\)/if (1)/'
 	canary owes-no-park random tree.h wic_tree_park_ \
-		's/owed = 1;.*/return 0;/'
+		's/owed = !left;/if (!left) return 0;/'
 	canary no-registration-again random tree.h wic_tree_wait_slow_ \
-		's/^(\t+)rc = \(int\)wic_t_get.*/&\
-		if (rc == WIC_TREE_PENDING \&\& wic_t_now() < lot->warp[wic_t_warp()].until) rc = 0;/'
+		's/^\t\t\treturn 0;/&\
+		if (rc != WIC_TREE_WATCHES \&\& wic_t_now() < lot->warp[wic_t_warp()].until) return 0;/'
 	skip no-bit-with-the-role 'nothing is lost: it watches one turn, leaves, and registers again'
 	canary successor-keeps-bit random tree.h wic_tree_hand_over_ \
 		's/if \(!\(wic_t_lot_and\(WIC_T_AT\(lot, mask\), ~\(1u << next\)\) >> next & 1\)\)/if (0)/'
@@ -210,9 +210,10 @@ lines() {
 	canary unwanted-line-kept random tree.h wic_tree_place_line_ \
 		's/if \(owned == \(uint64_t\)\(uintptr_t\)line\)/if (owned)/'
 	canary own-tags-only random tree.h wic_tree_read_lines_ \
-		's/^(\t+)grown \|= wic_tree_read_/\1if (wic_tree_line_(line)->slots ||\
-			j % 16 == (lot->warp[wic_t_ffs(of)].word \& 255) \/ 8)\
-			grown |= wic_tree_read_/'
+		's/now = wic_tree_read_\(line, i\);/now = line->slots ||\
+			i == (lot->warp[wic_t_ffs(of)].word \& 255) \/ 8 ? wic_tree_read_(line, i) : 0;/'
+	canary met-at-any-epoch random tree.h wic_tree_met_ \
+		's/\.want\)\) <= now/.want)) > 0/'
 	canary two-owners random tree_gcc.h wic_t_take \
 		's/uint64_t none = 0;/if (__atomic_load_n(p, __ATOMIC_RELAXED)) return 0; WIC_T_STEP();/
 		s/return .*/__atomic_store_n(p, owner, __ATOMIC_RELEASE); return 1;/'

@@ -316,6 +316,7 @@ static inline void sched_run(void)
 #define wic_t_take sched_gcc_take
 #define wic_t_give sched_gcc_give
 #define wic_t_raise sched_gcc_raise
+#define wic_t_raise_fenced sched_gcc_raise_fenced
 #define wic_t_store sched_gcc_store
 #define wic_t_swap sched_gcc_swap
 #define wic_t_load_truth sched_gcc_load_truth
@@ -326,6 +327,7 @@ static inline void sched_run(void)
 #undef wic_t_take
 #undef wic_t_give
 #undef wic_t_raise
+#undef wic_t_raise_fenced
 #undef wic_t_store
 #undef wic_t_swap
 #undef wic_t_load_truth
@@ -386,6 +388,11 @@ WIC_TREE_FN void wic_t_raise(uint64_t *p, uint64_t v)
 		    "what the host said is passed on without a fence", v, sched_line(p));
 	sched_gcc_raise(p, v);
 	sched_stored(p);
+}
+
+WIC_TREE_FN void wic_t_raise_fenced(uint64_t *p, uint64_t v)
+{
+	wic_t_raise(p, v);
 }
 
 WIC_TREE_FN void wic_t_store(uint64_t *p, uint64_t v)

@@ -228,6 +228,8 @@ static void nosys_answers(void)
 	EXPECT_REFUSED(wic_nosys_host_request(NULL, 0, 1, 0, NULL), -ENOTSUP, "host_request");
 	EXPECT_REFUSED(wic_nosys_host_release(NULL, 0, 1), -ENOTSUP, "host_release");
 	EXPECT_REFUSED(wic_nosys_launch(NULL, NULL), -ENOTSUP, "launch");
+	EXPECT_REFUSED(wic_nosys_check(NULL, NULL, NULL), -ENOTSUP, "check");
+	EXPECT_REFUSED(wic_nosys_check_word(NULL, NULL), -ENOTSUP, "check_word");
 	EXPECT_REFUSED(wic_nosys_mem_alloc(NULL, WIC_MEM_HOST, WIC_HOST, 1, NULL), -ENOTSUP,
 		       "mem_alloc");
 	EXPECT_REFUSED(wic_nosys_mem_copy(NULL, NULL, NULL, 1), -ENOTSUP, "mem_copy");
@@ -346,6 +348,35 @@ static void launch_bad_arguments(void)
 	l = good;
 	l.size_bytes = 8;
 	EXPECT_REFUSED(wic_launch(w, &l), -EINVAL, "wic_launch_desc: size_bytes is 8");
+	wic_close(w);
+	fake_fini();
+}
+
+static void check_asks_the_backend(void)
+{
+	struct wic_launch_desc l = WIC_LAUNCH_DESC_INIT;
+	struct wic_fit fit = WIC_FIT_INIT;
+	struct wic *w;
+
+	fake_init();
+	w = fake_open();
+	EXPECT_REFUSED(wic_check(w, NULL, &fit), -EINVAL, "wic_check: l is NULL");
+	EXPECT_REFUSED(wic_check(w, &l, &fit), -EINVAL, "wic_check: kernel is NULL");
+	l.kernel = kernel;
+	l.grid_blocks = 9;
+	EXPECT_REFUSED(wic_check(w, &l, NULL), -EINVAL, "fit_out is NULL");
+	TEST_EQ(wic_check(w, &l, &fit), 0);
+	TEST_EQ(fake.l.grid_blocks, 9);
+	TEST_EQ(fit.grid_blocks, 9);
+	TEST_EQ(fit.sm_blocks, 3);
+	/* On success only. */
+	fake.rc_launch = -E2BIG;
+	l.grid_blocks = 10;
+	TEST_EQ(wic_check(w, &l, &fit), -E2BIG);
+	TEST_EQ(fit.grid_blocks, 9);
+	EXPECT_REFUSED(wic_check_word(w, NULL), -EINVAL, "is NULL");
+	EXPECT_REFUSED(wic_check_word(w, (const uint64_t *)(uintptr_t)12), -EINVAL, "misaligned");
+	EXPECT_REFUSED(wic_check_word(w, (const uint64_t *)(uintptr_t)16), -ENOTSUP, "check_word");
 	wic_close(w);
 	fake_fini();
 }
@@ -601,6 +632,7 @@ int main(int argc, char **argv)
 		TEST(close_ends_channels),
 		TEST(close_waits_and_says_so),
 		TEST(launch_bad_arguments),
+		TEST(check_asks_the_backend),
 		TEST(launch_and_sync),
 		TEST(stats_sizes),
 		TEST(events_arguments),

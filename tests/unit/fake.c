@@ -175,6 +175,15 @@ static int fake_launch(struct wic_be *be, const struct wic_launch_desc *l)
 	return fake.rc_launch;
 }
 
+static int fake_fit(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out)
+{
+	fake.calls++;
+	TEST_EQ(be->magic, BE_MAGIC);
+	fake.l = *l;
+	fit_out->sm_blocks = 3;
+	return fake.rc_launch;
+}
+
 static int fake_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns)
 {
 	(void)device;
@@ -230,6 +239,8 @@ const struct wic_be_ops fake_ops = {
 	.host_request = wic_nosys_host_request,
 	.host_release = wic_nosys_host_release,
 	.launch = fake_launch,
+	.check = fake_fit,
+	.check_word = wic_nosys_check_word,
 	.sync = fake_sync,
 	.mem_alloc = wic_plain_mem_alloc,
 	.mem_free = wic_plain_mem_free,

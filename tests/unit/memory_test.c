@@ -147,8 +147,8 @@ static void kernel_c(const void *args)
 
 static const struct wic_kernel_entry entries_1[] = { { kernel_a, "a" }, { NULL, NULL } };
 static const struct wic_kernel_entry entries_2[] = { { kernel_b, "b" }, { NULL, NULL } };
-static struct wic_kernel_image image_1 = { "1", entries_1, NULL };
-static struct wic_kernel_image image_2 = { "2", entries_2, NULL };
+static struct wic_kernel_image image_1 = { "1", entries_1, NULL, NULL };
+static struct wic_kernel_image image_2 = { "2", entries_2, NULL, NULL };
 
 static void *add_both(void *arg)
 {
