@@ -162,6 +162,7 @@ check_steps() {
 	step "tidy" "$root/ci/tidy.sh"
 	step "tidy can fail" "$root/ci/tidy_test.sh"
 	step "freestanding core" "$root/ci/freestanding.sh"
+	step "gpu table" "$root/bench/results/gpu_table.sh" --check
 	preset release quick
 	step "symbols" "$root/ci/tidy.sh" --build "$root/build" symbols
 	if labels_complete >"$logs/labels.log" 2>&1; then
