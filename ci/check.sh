@@ -15,7 +15,7 @@ only=.		# a regex: the tests to run
 without='^$'	# and those to leave out
 slow_under_tsan='^(cli|core|methods)_|^(c_srs|c_h3d|g_bs)_|bad_input|_mprotect$|_(devices|contract|reports|flood|pressure|pat|stats|kernel)_push$'
 slow_under_asan='^c_(srs|h3d)_|^g_bs_|exhaustive|^cli_methods$|_mprotect$|_(bad_input|stopped)_push$'
-over_both='^header_|^core_|^model_|_(uffd|mprotect|push)$'	# the mechanism changes nothing, or is in the name
+over_both='^header_|^core_|^model_|_(uffd|mprotect|push)$|^(gpu|fakecuda|driver)_'	# the mechanism changes nothing, or is in the name
 one_of_both='^header_|^model_|_mprotect$'	# the release build has run these over the other one
 full_seconds=3600
 

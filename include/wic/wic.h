@@ -520,7 +520,7 @@ int wic_waiters(struct wic *w, struct wic_waiter *waiters_out, size_t max,
  * @grid_blocks: number of blocks, at least 1; more than are resident is legal.  All
  *	blocks together have less than 2^32 - 1 warps.
  * @block_threads: threads a block, at least 1; need not be a multiple of 32.
- * @shared_bytes: shared memory a block, at most 1 MiB; zeroed.
+ * @shared_bytes: shared memory a block, at most 1 MiB; zeroed, but not on cuda.
  * @device: WIC_GPU(n), the logical device that runs it.
  */
 struct wic_launch_desc {
