@@ -237,7 +237,7 @@ static void *sleeper(void *arg)
 /* More threads than the lots of the back-end have places. */
 static void host_wait_more_threads_than_places(void)
 {
-	const uint32_t threads = UNDER_TSAN ? 300 : SLEEPERS;
+	const uint32_t threads = IS_EMULATED ? 64 : UNDER_TSAN ? 300 : SLEEPERS;
 	struct gpu g = gpu_open(1);
 	struct gpu_run run = gpu_run(&g, gpu_script, 1, 32);
 	pthread_t *ids = calloc(threads, sizeof(*ids));

@@ -35,6 +35,12 @@
 #else
 #define UNDER_TSAN 0
 #endif
+/* As aarch64 these run under an emulator, which has one thread run at a time, more or less. */
+#ifdef __aarch64__
+#define IS_EMULATED 1
+#else
+#define IS_EMULATED 0
+#endif
 
 /* A part of the suite: its tests, run by test_main() of its own file. */
 struct gpu_part {

@@ -16,11 +16,6 @@
  * takes a few. */
 #define SECONDS_MAX 60
 #define SECONDS_MAX_GPU 30
-#ifdef __aarch64__
-#define IS_SLOW 1
-#else
-#define IS_SLOW UNDER_TSAN
-#endif
 
 extern const struct gpu_part gpu_part_open, gpu_part_exchange, gpu_part_waits, gpu_part_epochs,
 	gpu_part_errors, gpu_part_litmus;
@@ -45,7 +40,8 @@ static const struct gpu_part *const parts[] = { &gpu_part_open,
 /* The child's exit status; -1: it was ended for taking too long, or died. */
 static int child_wait(pid_t child, const char *name)
 {
-	uint32_t seconds = gpu_is_fake() ? SECONDS_MAX * (IS_SLOW ? 5 : 1) : SECONDS_MAX_GPU;
+	uint32_t seconds =
+		gpu_is_fake() ? SECONDS_MAX * (UNDER_TSAN || IS_EMULATED ? 5 : 1) : SECONDS_MAX_GPU;
 	uint64_t until = now_ns() + WIC_S(seconds);
 	int status = 0;
 
