@@ -149,7 +149,7 @@ static void fail_each(int result, enum fakecuda_how how, bool may_lose)
 				fprintf(stderr, "%s, call %llu: %d, %s\n", names[i],
 					(unsigned long long)nth, rc, text);
 				TEST_EQ(rc, 0);
-				TEST_TRUE(!"something was lost");
+				test_fail(__FILE__, __LINE__, "something was lost", 0, 1);
 			}
 		}
 	}
