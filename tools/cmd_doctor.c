@@ -83,7 +83,7 @@ static void print_probes(const struct doctor *d)
 		bool has_colour = bench_has_colour(stdout);
 		const char *colour = p->works ? "\033[32m" : "\033[33m";
 
-		printf("  %-14s %s%-8s%s %s\n", p->name, has_colour ? colour : "",
+		printf("  %-20s %s%-8s%s %s\n", p->name, has_colour ? colour : "",
 		       p->works ? "works" : "no", has_colour ? "\033[0m" : "", p->text);
 	}
 }

@@ -79,8 +79,7 @@ struct wic_be {
 	struct cuda_gpu gpu;
 	char description[320];
 	char warnings[8 * CUDA_SEEN_BYTES]; /* what was seen that waiting suffers from, or "" */
-	char hang[CUDA_SEEN_BYTES +
-		  2]; /* what of it explains a wait that does not end; after "; " */
+	char hang[2 + CUDA_SEEN_BYTES];     /* the first of it that explains a hang; after "; " */
 
 	void *pinned;                         /* owned: the next three */
 	uint64_t *control_truth;              /* host memory */

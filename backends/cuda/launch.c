@@ -319,7 +319,9 @@ static bool any_running(struct wic_be *be, uint32_t first, uint32_t end, int *re
 	bool any = false;
 
 	*result_out = WIC_CU_SUCCESS;
-	pthread_mutex_lock(&be->lock);
+	/* Who launches keeps the lock, with CUDA_LAUNCH_BLOCKING until that kernel ends. */
+	if (pthread_mutex_trylock(&be->lock))
+		return true;
 	for (uint32_t i = first; i < end && !*result_out; i++)
 		any |= is_running(be, &be->devices[i], result_out);
 	if (*result_out == WIC_CU_NOT_READY)
@@ -361,6 +363,6 @@ int wic_cuda_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns)
 	wic_cuda_leave(be);
 	wic_cuda_reports_say(be);
 	if (!rc && is_late)
-		return wic_fail(-ETIMEDOUT, "kernels are still running");
+		return wic_fail(-ETIMEDOUT, "kernels are still running%s", be->hang);
 	return rc;
 }

@@ -477,7 +477,7 @@ int wic_wait(const struct wic_handle *h, struct wic_lot *lot, uint32_t tag, uint
  * wic_wait_word() - Wait until a word of the caller's is at least a value.
  * @lot: NULL here; reserved for CUDA.
  * @word: 8 bytes, aligned, in memory of this device that may be read while the kernel runs;
- *	anybody may write it, with a store of 8 bytes.
+ *	anybody may write it, with a store of 8 bytes.  The host asks wic_check_word() about it.
  * @at_least: unsigned.
  * @timeout_ns: from now; 0: look once; WIC_FOREVER.
  *

@@ -207,6 +207,45 @@ static void seen_in_timeouts(void)
 	gpu_close_with(&g, 1);
 }
 
+struct blocked {
+	struct wic *w;
+	struct gpu_run run;
+};
+
+static void *launch(void *arg)
+{
+	struct blocked *l = arg;
+
+	TEST_EQ(wic_launch(l->w, &l->run.l), 0);
+	return NULL;
+}
+
+/* As CUDA_LAUNCH_BLOCKING has it: the launch returns late, and a sync of others does not. */
+static void sync_while_a_launch_blocks(void)
+{
+	struct blocked l;
+	pthread_t thread;
+	struct gpu g;
+
+	forget_variables();
+	setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+	g = gpu_open(1);
+	l.w = g.w;
+	l.run = gpu_run(&g, gpu_script, 1, 32);
+	l.run.l.args = &l.run.args;
+	gpu_step(&l.run, GPU_BARRIER, 0, 0);
+	fakecuda_hold("cuLaunchKernel");
+	TEST_EQ(pthread_create(&thread, NULL, launch, &l), 0);
+	while (!fakecuda_held())
+		sleep_ms(1);
+	TEST_EQ(wic_sync(g.w, WIC_MS(20)), -ETIMEDOUT);
+	TEST_STR_HAS(wic_last_error(), "still running; CUDA_LAUNCH_BLOCKING=1: a launch");
+	fakecuda_let_go("cuLaunchKernel");
+	TEST_EQ(pthread_join(thread, NULL), 0);
+	gpu_end_script(&g, &l.run, 0);
+	gpu_close(&g);
+}
+
 /* ---- what fits --------------------------------------------------------------------------- */
 
 static void check_says_what_is_resident(void)
@@ -322,17 +361,12 @@ static void check_word_of_another_gpu(void)
 }
 
 static const struct test tests[] = {
-	TEST(sentences_of_nothing),
-	TEST(sentences_of_each),
-	TEST(tools_by_their_libraries),
-	TEST(seen_at_open_and_by_doctor),
-	TEST(seen_by_other_variables),
-	TEST(seen_in_timeouts),
-	TEST(check_says_what_is_resident),
-	TEST(check_while_a_kernel_waits),
-	TEST(check_word_by_kind_of_memory),
-	TEST(check_word_of_another_gpu),
-	{ 0 },
+	TEST(sentences_of_nothing),       TEST(sentences_of_each),
+	TEST(tools_by_their_libraries),   TEST(seen_at_open_and_by_doctor),
+	TEST(seen_by_other_variables),    TEST(seen_in_timeouts),
+	TEST(sync_while_a_launch_blocks), TEST(check_says_what_is_resident),
+	TEST(check_while_a_kernel_waits), TEST(check_word_by_kind_of_memory),
+	TEST(check_word_of_another_gpu),  { 0 },
 };
 
 GPU_PART(seen);
