@@ -14,12 +14,8 @@ void WIC_IMAGE_KERNEL(const void *args);
 extern struct wic_kernel_image NAME(WIC_IMAGE_KERNEL, _image);
 
 #ifdef WIC_IMAGE_FILE
-/* The driver reads a fatbin in place, 8 bytes aligned. */
-__asm__(".pushsection .rodata\n"
-	".balign 64\n" TEXT(NAME(WIC_IMAGE_KERNEL, _fatbin)) ":\n"
-							     ".incbin \"" WIC_IMAGE_FILE "\"\n"
-							     ".popsection\n");
-extern const unsigned char NAME(WIC_IMAGE_KERNEL, _fatbin)[];
+#define INCLUDE(symbol, file) WIC_IMAGE_INCLUDE(symbol, file)
+INCLUDE(NAME(WIC_IMAGE_KERNEL, _fatbin), WIC_IMAGE_FILE);
 #define IMAGE NAME(WIC_IMAGE_KERNEL, _fatbin)
 #else
 #define IMAGE NULL

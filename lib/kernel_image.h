@@ -12,6 +12,14 @@
 
 #include <stddef.h>
 
+/* Makes @symbol the bytes of @file; the driver reads a fatbin in place, 8 bytes aligned. */
+#define WIC_IMAGE_INCLUDE(symbol, file)      \
+	__asm__(".pushsection .rodata\n"     \
+		".balign 64\n" #symbol ":\n" \
+		".incbin \"" file "\"\n"     \
+		".popsection\n");            \
+	extern const unsigned char symbol[]
+
 struct wic_kernel_entry {
 	void (*kernel)(const void *args); /* NULL: the end */
 	const char *name;                 /* in the image */

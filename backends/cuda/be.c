@@ -17,6 +17,12 @@ bool wic_cuda_is_dead(const struct wic_be *be)
 	return __atomic_load_n(&be->is_dead, __ATOMIC_ACQUIRE);
 }
 
+int wic_cuda_check_alive(const struct wic_be *be)
+{
+	return wic_cuda_is_dead(be) ? wic_fail(-EIO, "the context is dead: the device was lost")
+				    : 0;
+}
+
 /* The device is lost to this context: whatever waits on the host ends. */
 static void die(struct wic_be *be)
 {
@@ -154,7 +160,7 @@ static void look_around(struct wic_be *be)
 	struct cuda_seen seen;
 
 	wic_cuda_seen(be->d, be->gpu.device, be->gpu.version, be->cfg.devices, &seen);
-	wic_cuda_seen_texts(&seen, be->warnings, sizeof(be->warnings), be->hang, sizeof(be->hang));
+	wic_cuda_seen_log(&seen, be->hang, sizeof(be->hang));
 }
 
 static int be_open(const struct wic_config *cfg, struct wic_be **be_out)

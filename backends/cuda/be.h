@@ -78,8 +78,7 @@ struct wic_be {
 	struct wic_config cfg;
 	struct cuda_gpu gpu;
 	char description[320];
-	char warnings[8 * CUDA_SEEN_BYTES]; /* what was seen that waiting suffers from, or "" */
-	char hang[2 + CUDA_SEEN_BYTES];     /* the first of it that explains a hang; after "; " */
+	char hang[2 + CUDA_SEEN_BYTES]; /* the first of it that explains a hang; after "; " */
 
 	void *pinned;                         /* owned: the next three */
 	uint64_t *control_truth;              /* host memory */
@@ -100,7 +99,6 @@ struct wic_be {
 	uint32_t module_count;
 	struct cuda_function *functions; /* owned */
 	uint32_t function_count;
-	uint64_t blocks_waited_before; /* lock: the device's count when nothing of ours ran */
 };
 
 struct wic_be_channel {
@@ -126,6 +124,8 @@ void wic_cuda_leave(struct wic_be *be);
 /* wic_cuda_fail(), and the context is dead if that is what the result says. */
 int wic_cuda_be_fail(struct wic_be *be, int result, const char *what);
 bool wic_cuda_is_dead(const struct wic_be *be);
+/* 0; -EIO with a text: it is. */
+int wic_cuda_check_alive(const struct wic_be *be);
 
 /* memory.c.  Zeroed, CUDA_ALIGN aligned. */
 int wic_cuda_pinned_alloc(struct wic_be *be, size_t bytes, void **p_out);

@@ -119,10 +119,10 @@ int wic_cuda_channel_create(struct wic_be *be, const struct wic_channel_desc *d,
 			    struct wic_be_channel **ch_out)
 {
 	struct wic_be_channel *ch;
-	int rc;
+	int rc = wic_cuda_check_alive(be);
 
-	if (wic_cuda_is_dead(be))
-		return wic_fail(-EIO, "the context is dead");
+	if (rc)
+		return rc;
 	if (d->bytes_per_tag > CUDA_BYTES_MAX)
 		return wic_fail(-ENOTSUP,
 				"bytes_per_tag is %" PRIu64

@@ -272,14 +272,13 @@ bool wic_cuda_seen_say(const struct cuda_seen *seen, uint32_t i, const char **wh
 	return true;
 }
 
-static void append(char *text, size_t bytes, const char *before, const char *what,
-		   const char *after)
+static void append(char *text, size_t bytes, const char *before, const char *what)
 {
 	size_t used = strlen(text);
 
 	/* What does not fit is left out as a whole. */
-	if (used + strlen(before) + strlen(what) + strlen(after) < bytes)
-		snprintf(text + used, bytes - used, "%s%s%s", before, what, after);
+	if (used + strlen(before) + strlen(what) < bytes)
+		snprintf(text + used, bytes - used, "%s%s", before, what);
 }
 
 /* True once a process for each. */
@@ -291,23 +290,20 @@ static bool is_first(uint32_t i)
 	return !(__atomic_fetch_or(&said, bit, __ATOMIC_RELAXED) & bit);
 }
 
-void wic_cuda_seen_texts(const struct cuda_seen *seen, char *warnings_out, size_t warnings_bytes,
-			 char *hang_out, size_t hang_bytes)
+void wic_cuda_seen_log(const struct cuda_seen *seen, char *hang_out, size_t hang_bytes)
 {
 	char text[CUDA_SEEN_BYTES];
 	enum cuda_seen_level level;
 	const char *what;
 
-	*warnings_out = *hang_out = 0;
+	*hang_out = 0;
 	for (uint32_t i = 0; wic_cuda_seen_say(seen, i, &what, &level, text); i++) {
 		if (!*text)
 			continue;
 		if (is_first(i))
 			wic_log(level == CUDA_SEEN_INFO ? WIC_LOG_INFO : WIC_LOG_WARN,
 				CUDA_SEEN_PREFIX "%s", text);
-		if (level != CUDA_SEEN_INFO)
-			append(warnings_out, warnings_bytes, "", text, "\n");
 		if (level == CUDA_SEEN_HANG)
-			append(hang_out, hang_bytes, "; ", text, "");
+			append(hang_out, hang_bytes, "; ", text);
 	}
 }

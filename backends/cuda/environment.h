@@ -5,7 +5,7 @@
  *
  *	wic_cuda_seen()         reads variables, /proc/self and the device into struct cuda_seen
  *	wic_cuda_seen_say()     one sentence of it by number, from nothing but the struct
- *	wic_cuda_seen_texts()   all of them, for a context to keep
+ *	wic_cuda_seen_log()     all of them, when a context opens
  *
  * What cannot be seen: that a GPU is time-sliced among containers.  The driver gives each of them
  * the whole GPU and tells nobody; libnvidia-ml.so.1 would list other processes at best, and none
@@ -65,11 +65,10 @@ bool wic_cuda_seen_say(const struct cuda_seen *seen, uint32_t i, const char **wh
 		       enum cuda_seen_level *level_out, char *text_out);
 
 /*
- * @warnings_out: all of WARN and HANG, a line each; @hang_out: those of HANG, each after "; ".
- * Each is also written to the log, once a process, after CUDA_SEEN_PREFIX.
+ * Each is written to the log, once a process, after CUDA_SEEN_PREFIX.  @hang_out: those of HANG,
+ * each after "; ".
  */
 #define CUDA_SEEN_PREFIX "seen here: "
-void wic_cuda_seen_texts(const struct cuda_seen *seen, char *warnings_out, size_t warnings_bytes,
-			 char *hang_out, size_t hang_bytes);
+void wic_cuda_seen_log(const struct cuda_seen *seen, char *hang_out, size_t hang_bytes);
 
 #endif /* WIC_BACKENDS_CUDA_ENVIRONMENT_H */

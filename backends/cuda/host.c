@@ -92,7 +92,7 @@ static int wait_fail(const struct wait *w, int rc, const char *what, uint64_t se
 	const struct wic_be *be = w->ch->be;
 
 	if (rc == -ECANCELED && wic_cuda_is_dead(be))
-		return wic_fail(-EIO, "the context is dead: the device was lost");
+		return wic_cuda_check_alive(be);
 	wic_cuda_reports_say(w->ch->be);
 	return wic_fail(rc,
 			"channel %" PRIu32 ": a host thread waited %" PRIu64 " ms for %s %" PRIu64
@@ -129,8 +129,10 @@ static int fail_busy(const struct wic_be_channel *ch, uint32_t tag)
 /* What is published, or will be: 0, or why it may not be. */
 static int check_end(const struct wic_be_channel *ch, uint32_t tag)
 {
-	if (wic_cuda_is_dead(ch->be))
-		return wic_fail(-EIO, "the context is dead: the device was lost");
+	int rc = wic_cuda_check_alive(ch->be);
+
+	if (rc)
+		return rc;
 	if (wic_cuda_end_of(ch, tag) == WIC_TREE_DIED)
 		return wic_fail(-EOWNERDEAD,
 				"channel %" PRIu32 ": the producer of tag %" PRIu32 " has ended",

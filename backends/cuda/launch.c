@@ -226,11 +226,10 @@ static int check_locked(struct wic_be *be, const struct wic_launch_desc *l, stru
 
 int wic_cuda_check(struct wic_be *be, const struct wic_launch_desc *l, struct wic_fit *fit_out)
 {
-	int rc;
+	int rc = wic_cuda_check_alive(be);
 
-	if (wic_cuda_is_dead(be))
-		return wic_fail(-EIO, "the context is dead: the device was lost");
-	rc = wic_cuda_enter(be);
+	if (!rc)
+		rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&be->lock);
@@ -254,16 +253,14 @@ static void count_from_here(struct wic_be *be)
 	(void)be->d->stream_synchronize(NULL);
 }
 
+/* @result_out: how its last kernel ended, once: who asks again is told of none. */
 static bool is_running(struct wic_be *be, struct cuda_device *dev, int *result_out)
 {
-	*result_out = WIC_CU_SUCCESS;
-	if (!dev->is_busy)
-		return false;
-	*result_out = be->d->event_query(dev->done);
-	if (*result_out == WIC_CU_NOT_READY)
-		return true;
-	dev->is_busy = false;
-	return false;
+	int result = dev->is_busy ? be->d->event_query(dev->done) : WIC_CU_SUCCESS;
+
+	dev->is_busy = result == WIC_CU_NOT_READY;
+	*result_out = dev->is_busy ? WIC_CU_SUCCESS : result;
+	return dev->is_busy;
 }
 
 static int launch_locked(struct wic_be *be, const struct wic_launch_desc *l)
@@ -298,11 +295,10 @@ static int launch_locked(struct wic_be *be, const struct wic_launch_desc *l)
 
 int wic_cuda_launch(struct wic_be *be, const struct wic_launch_desc *l)
 {
-	int rc;
+	int rc = wic_cuda_check_alive(be);
 
-	if (wic_cuda_is_dead(be))
-		return wic_fail(-EIO, "the context is dead: the device was lost");
-	rc = wic_cuda_enter(be);
+	if (!rc)
+		rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&be->lock);
@@ -324,8 +320,6 @@ static bool any_running(struct wic_be *be, uint32_t first, uint32_t end, int *re
 		return true;
 	for (uint32_t i = first; i < end && !*result_out; i++)
 		any |= is_running(be, &be->devices[i], result_out);
-	if (*result_out == WIC_CU_NOT_READY)
-		*result_out = WIC_CU_SUCCESS;
 	pthread_mutex_unlock(&be->lock);
 	return any;
 }
@@ -342,12 +336,11 @@ int wic_cuda_sync(struct wic_be *be, uint32_t device, uint64_t timeout_ns)
 	uint32_t first = device == WIC_BE_DEVICE_ALL ? 0 : device;
 	uint32_t end = device == WIC_BE_DEVICE_ALL ? be->cfg.devices : device + 1;
 	uint64_t begin = wic_now_ns(), deadline = wic_deadline_ns(begin, timeout_ns), now = begin;
-	int result, rc = wic_cuda_is_dead(be) ? -EIO : 0;
+	int result, rc = wic_cuda_check_alive(be);
 	bool is_late = false;
 
-	if (rc)
-		return wic_fail(rc, "the context is dead: the device was lost");
-	rc = wic_cuda_enter(be);
+	if (!rc)
+		rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;
 	/* Looked at, with sleeps: a wait inside the driver has no deadline. */

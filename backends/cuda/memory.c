@@ -160,11 +160,11 @@ static const char *wrong_memory(struct wic_be *be, const uint64_t *word, int *re
 
 int wic_cuda_check_word(struct wic_be *be, const uint64_t *word)
 {
-	int result, rc = wic_cuda_is_dead(be) ? -EIO : 0;
+	int result, rc = wic_cuda_check_alive(be);
 	const char *wrong;
 
 	if (rc)
-		return wic_fail(rc, "the context is dead: the device was lost");
+		return rc;
 	rc = wic_cuda_enter(be);
 	if (rc)
 		return rc;

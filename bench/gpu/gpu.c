@@ -26,12 +26,7 @@ void wic_gpu_rounds(const void *args)
 }
 
 #ifdef WIC_IMAGE_FILE
-__asm__(".pushsection .rodata\n"
-	".balign 64\n"
-	"wic_gpu_bench_fatbin:\n"
-	".incbin \"" WIC_IMAGE_FILE "\"\n"
-	".popsection\n");
-extern const unsigned char wic_gpu_bench_fatbin[];
+WIC_IMAGE_INCLUDE(wic_gpu_bench_fatbin, WIC_IMAGE_FILE);
 #define IMAGE wic_gpu_bench_fatbin
 #else
 #define IMAGE NULL
@@ -87,8 +82,39 @@ int bench_gpu_open(struct gpu_bench *g)
 	return 0;
 }
 
+int bench_gpu_stream(struct gpu_bench *g)
+{
+	int device, result, rc = wic_cuda_driver_get(&g->d);
+
+	if (rc)
+		return rc;
+	result = g->d->device_get(&device, 0);
+	if (!result)
+		result = g->d->device_primary_ctx_retain(&g->context, device);
+	if (!result)
+		result = g->d->ctx_push_current(g->context);
+	if (!result)
+		result = g->d->stream_create_with_priority(&g->stream, WIC_CU_STREAM_NON_BLOCKING,
+							   0);
+	return wic_cuda_fail(g->d, result, "a stream");
+}
+
+static void stream_end(struct gpu_bench *g)
+{
+	int device;
+
+	if (g->stream)
+		(void)g->d->stream_destroy(g->stream);
+	if (!g->context)
+		return;
+	(void)g->d->ctx_pop_current(&g->context);
+	if (!g->d->device_get(&device, 0))
+		(void)g->d->device_primary_ctx_release(device);
+}
+
 void bench_gpu_close(struct gpu_bench *g)
 {
+	stream_end(g);
 	wic_mem_free(g->w, g->words);
 	wic_close(g->w);
 }

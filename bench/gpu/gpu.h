@@ -11,6 +11,7 @@
 #ifndef WIC_BENCH_GPU_GPU_H
 #define WIC_BENCH_GPU_GPU_H
 
+#include "backends/cuda/driver.h"
 #include "bench/gpu/kernels.h"
 #include "bench/perf.h"
 
@@ -19,6 +20,10 @@ struct gpu_bench {
 	struct wic *w;   /* owned */
 	uint64_t *words; /* owned, pinned: GPU_WORD_* lines */
 	uint32_t sms;
+	/* bench_gpu_stream(): */
+	const struct wic_cuda_driver *d;
+	struct wic_cu_context *context; /* retained, and current to this thread */
+	struct wic_cu_stream *stream;   /* owned */
 };
 
 /* Lines of gpu_bench.words. */
@@ -33,6 +38,8 @@ static inline uint64_t *gpu_word(const struct gpu_bench *g, enum gpu_word which)
 bool bench_gpu_is_meant(const struct bench_perf_params *p);
 int bench_gpu_open(struct gpu_bench *g);
 void bench_gpu_close(struct gpu_bench *g);
+/* A stream of the driver's, for this thread to use until bench_gpu_close(). */
+int bench_gpu_stream(struct gpu_bench *g);
 /* A channel of signals from the host to the GPU. */
 int bench_gpu_channel(struct gpu_bench *g, uint32_t tags, struct wic_channel **ch_out);
 /* Looks until the word is at least @value: 0, or -ETIMEDOUT with a text. */

@@ -13,27 +13,7 @@
 #define SM_BLOCKS 2
 #endif
 
-static __device__ __forceinline__ uint64_t load_relaxed(const uint64_t *p)
-{
-	uint64_t v;
-
-	asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-	return v;
-}
-
-static __device__ __forceinline__ uint64_t load_acquire(const uint64_t *p)
-{
-	uint64_t v;
-
-	asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-	return v;
-}
-
-static __device__ __forceinline__ void store_release(uint64_t *p, uint64_t v)
-{
-	asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-}
-
+/* With a clobber, unlike wic_t_now(): what is timed stays between. */
 static __device__ __forceinline__ uint64_t now_ns(void)
 {
 	uint64_t v;
@@ -47,13 +27,13 @@ static __device__ int look(const uint64_t *flag, uint64_t want, bool acquires, u
 {
 	uint64_t until = now_ns() + GPU_TIMEOUT_NS;
 
-	while ((acquires ? load_acquire(flag) : load_relaxed(flag)) < want) {
+	while ((acquires ? wic_t_acquire_sys(flag) : wic_t_load_sys(flag)) < want) {
 		if (nap_ns)
 			__nanosleep(nap_ns);
 		if (now_ns() > until)
 			return WIC_TREE_ETIMEDOUT;
 	}
-	(void)load_acquire(flag);
+	(void)wic_t_acquire_sys(flag);
 	return 0;
 }
 
@@ -67,9 +47,9 @@ static __device__ void wait_for_role(const gpu_echo_args &a, struct wic_lot *lot
 
 	while (now_ns() < until) {
 		if (a.kind == GPU_ECHO_PARKED && wic_t_lot_load(WIC_T_AT(WIC_T_LOT_OF(lot), watcher)) &&
-		    load_relaxed(&line->owner))
+		    wic_t_load_sys(&line->owner))
 			return;
-		if (a.kind == GPU_ECHO_OTHER && load_relaxed(&line->owner))
+		if (a.kind == GPU_ECHO_OTHER && wic_t_load_sys(&line->owner))
 			return;
 		if (a.kind != GPU_ECHO_PARKED && a.kind != GPU_ECHO_OTHER)
 			return;
@@ -92,7 +72,7 @@ extern "C" __global__ void wic_gpu_echo(const gpu_echo_args a)
 	}
 	wait_for_role(a, &lot);
 	if (threadIdx.x == 0)
-		store_release(a.ready, 1);
+		wic_t_post_sys(a.ready, 1);
 	for (uint64_t e = a.base + 1; e <= a.base + a.count && !rc; e++) {
 		if (a.kind == GPU_ECHO_SPIN || a.kind == GPU_ECHO_WORD) {
 			if (threadIdx.x == 0)
@@ -102,7 +82,7 @@ extern "C" __global__ void wic_gpu_echo(const gpu_echo_args a)
 			rc = wic_wait(&a.h, &lot, 0, e, GPU_TIMEOUT_NS);
 		}
 		if (threadIdx.x == 0)
-			store_release(a.echo, e);
+			wic_t_post_sys(a.echo, e);
 	}
 	if (rc && threadIdx.x == 0)
 		*a.status = rc;
@@ -324,7 +304,7 @@ static __device__ void finish(const gpu_work_args &a, uint32_t *left)
 	a.times_ns[2 * blockIdx.x + 1] = now_ns();
 	__threadfence();
 	if (atomicAdd(a.finished, 1) == gridDim.x - 1)
-		store_release(a.all, 1);
+		wic_t_post_sys(a.all, 1);
 }
 
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK_THREADS, SM_BLOCKS)
@@ -363,7 +343,7 @@ extern "C" __global__ void __launch_bounds__(GPU_BLOCK_THREADS, SM_BLOCKS)
 	wic_lot_init(&lot);
 	if (threadIdx.x == 0 &&
 	    atomicAdd((unsigned long long *)a.started, 1ull) == gridDim.x - 1)
-		store_release(a.all, 1);
+		wic_t_post_sys(a.all, 1);
 	for (uint64_t e = a.base + 1; e <= a.base + a.rounds && !rc; e++)
 		rc = wic_wait(&a.h, &lot, tag, e, GPU_TIMEOUT_NS);
 	if (rc)

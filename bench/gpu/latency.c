@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/driver.h"
 #include "bench/gpu/gpu.h"
 #include "bench/host.h"
 #include "lib/log.h"
@@ -55,9 +54,6 @@ struct subject {
 	struct gpu_bench g;
 	struct wic_channel *ch; /* owned by the context */
 	uint64_t *word;         /* owned; of the device */
-	const struct wic_cuda_driver *d;
-	struct wic_cu_context *context; /* retained */
-	struct wic_cu_stream *stream;   /* owned; NULL: no stream writes here */
 	uint64_t base;
 	double *ns; /* owned, samples */
 	struct series series[CASES][GAPS];
@@ -70,9 +66,9 @@ static int publish(struct subject *s, enum gpu_echo kind, uint64_t epoch)
 		return 0;
 	}
 	if (kind == GPU_ECHO_WORD)
-		return wic_cuda_fail(s->d,
-				     s->d->stream_write_value64(
-					     s->stream, (uint64_t)(uintptr_t)s->word, epoch, 0),
+		return wic_cuda_fail(s->g.d,
+				     s->g.d->stream_write_value64(
+					     s->g.stream, (uint64_t)(uintptr_t)s->word, epoch, 0),
 				     "cuStreamWriteValue64");
 	return wic_publish(s->ch, 0, epoch);
 }
@@ -131,7 +127,7 @@ static int run(struct subject *s, const struct echo_case *c, uint32_t gap_us, ui
 
 static bool is_left_out(const struct subject *s, const struct echo_case *c)
 {
-	return c->kind == GPU_ECHO_WORD && !s->stream;
+	return c->kind == GPU_ECHO_WORD && !s->g.d->stream_write_value64;
 }
 
 static int repeat(struct subject *s, uint32_t gap, uint32_t samples, int r)
@@ -186,7 +182,7 @@ static void rows(const struct subject *s, struct bench_perf_table *t, uint32_t g
 static int subject_init(struct subject *s, uint32_t samples)
 {
 	void *word = NULL;
-	int device, rc;
+	int rc;
 
 	rc = bench_gpu_open(&s->g);
 	if (rc)
@@ -197,26 +193,12 @@ static int subject_init(struct subject *s, uint32_t samples)
 		rc = wic_mem_alloc(s->g.w, WIC_MEM_DEVICE, WIC_GPU(0), GPU_FLAG_WORDS * 8, &word);
 	s->word = word;
 	if (!rc)
-		rc = wic_cuda_driver_get(&s->d);
-	if (!rc && s->d->stream_write_value64 && !s->d->device_get(&device, 0) &&
-	    !s->d->device_primary_ctx_retain(&s->context, device) &&
-	    !s->d->ctx_push_current(s->context) &&
-	    s->d->stream_create_with_priority(&s->stream, WIC_CU_STREAM_NON_BLOCKING, 0))
-		s->stream = NULL;
+		rc = bench_gpu_stream(&s->g);
 	return rc ? rc : s->ns ? 0 : -ENOMEM;
 }
 
 static void subject_fini(struct subject *s)
 {
-	int device;
-
-	if (s->stream)
-		(void)s->d->stream_destroy(s->stream);
-	if (s->context) {
-		(void)s->d->ctx_pop_current(&s->context);
-		if (!s->d->device_get(&device, 0))
-			(void)s->d->device_primary_ctx_release(device);
-	}
 	wic_mem_free(s->g.w, s->word);
 	free(s->ns);
 	bench_gpu_close(&s->g);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cuda/driver.h"
 #include "bench/gpu/gpu.h"
 #include "bench/host.h"
 #include "lib/log.h"
@@ -29,9 +28,6 @@ struct subject {
 	uint64_t base;
 	void *started;   /* owned; of the device */
 	void *from, *to; /* owned; pinned, and of the device */
-	const struct wic_cuda_driver *d;
-	struct wic_cu_context *context; /* retained */
-	struct wic_cu_stream *stream;   /* owned */
 	struct bench_perf_samples run, copy;
 };
 
@@ -96,13 +92,13 @@ static int rounds(struct subject *s, int at)
 static int copy(struct subject *s, double *ns_out)
 {
 	uint64_t begin = wic_now_ns();
-	int result =
-		s->d->memcpy_htod_async((uint64_t)(uintptr_t)s->to, s->from, COPY_BYTES, s->stream);
+	int result = s->g.d->memcpy_htod_async((uint64_t)(uintptr_t)s->to, s->from, COPY_BYTES,
+					       s->g.stream);
 
 	if (!result)
-		result = s->d->stream_synchronize(s->stream);
+		result = s->g.d->stream_synchronize(s->g.stream);
 	*ns_out = (double)(wic_now_ns() - begin);
-	return wic_cuda_fail(s->d, result, "a copy");
+	return wic_cuda_fail(s->g.d, result, "a copy");
 }
 
 static int copies(struct subject *s, int at)
@@ -126,7 +122,7 @@ static int copies(struct subject *s, int at)
 
 static int subject_init(struct subject *s)
 {
-	int device, rc = bench_gpu_open(&s->g);
+	int rc = bench_gpu_open(&s->g);
 
 	if (rc)
 		return rc;
@@ -140,12 +136,7 @@ static int subject_init(struct subject *s)
 	if (!rc)
 		rc = wic_mem_alloc(s->g.w, WIC_MEM_DEVICE, WIC_GPU(0), COPY_BYTES, &s->to);
 	if (!rc)
-		rc = wic_cuda_driver_get(&s->d);
-	if (!rc &&
-	    (s->d->device_get(&device, 0) || s->d->device_primary_ctx_retain(&s->context, device) ||
-	     s->d->ctx_push_current(s->context) ||
-	     s->d->stream_create_with_priority(&s->stream, WIC_CU_STREAM_NON_BLOCKING, 0)))
-		rc = wic_fail(-EIO, "no stream");
+		rc = bench_gpu_stream(&s->g);
 	if (rc)
 		bench_error("rate: %s", wic_last_error());
 	return rc;
@@ -153,15 +144,6 @@ static int subject_init(struct subject *s)
 
 static void subject_fini(struct subject *s)
 {
-	int device;
-
-	if (s->stream)
-		(void)s->d->stream_destroy(s->stream);
-	if (s->context) {
-		(void)s->d->ctx_pop_current(&s->context);
-		if (!s->d->device_get(&device, 0))
-			(void)s->d->device_primary_ctx_release(device);
-	}
 	wic_mem_free(s->g.w, s->to);
 	wic_mem_free(s->g.w, s->from);
 	wic_mem_free(s->g.w, s->started);

@@ -66,16 +66,8 @@ void gpu_check_driver(void)
 }
 #else
 #ifdef GPU_IMAGE_FILE
-/* The driver reads a fatbin in place, 8 bytes aligned. */
-__asm__(".pushsection .rodata\n"
-	".balign 64\n"
-	"gpu_fatbin:\n"
-	".incbin \"" GPU_IMAGE_FILE "\"\n"
-	".balign 64\n"
-	"gpu_fatbin_sleep:\n"
-	".incbin \"" GPU_IMAGE_SLEEP_FILE "\"\n"
-	".popsection\n");
-extern const unsigned char gpu_fatbin[], gpu_fatbin_sleep[];
+WIC_IMAGE_INCLUDE(gpu_fatbin, GPU_IMAGE_FILE);
+WIC_IMAGE_INCLUDE(gpu_fatbin_sleep, GPU_IMAGE_SLEEP_FILE);
 #define IMAGE gpu_fatbin
 #define IMAGE_SLEEP gpu_fatbin_sleep
 #else
