@@ -178,7 +178,7 @@ rows bench all.jsonl 3
 # Several channels, a host that takes, two devices; G_BS's R is its kernels' own, so there is
 # one point of it.
 expect_rc 0 "$WIC" bench --apps C_H3D,G_BS --size tiny --tags 64 --repeat 1 --methods naive,leader,wic \
-	--producer-delay 0.9,0 --no-out --json apps.jsonl --csv apps.csv
+	"${whole[@]}" --producer-delay 0.9,0 --no-out --json apps.jsonl --csv apps.csv
 rows bench apps.jsonl 9
 expect_in stdout "At its own R: T_bare"
 expect_not_in stdout nan
