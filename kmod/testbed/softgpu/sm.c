@@ -356,8 +356,7 @@ static bool cancel_names(const struct sgpu_gpu *gpu, const struct sgpu_cancel *c
 
 	if (!warp->lanes_faulting)
 		return false;
-	if (cancel->has_root && (!pdb->is_valid || pdb->root.aperture != cancel->root.aperture ||
-				 pdb->root.address != cancel->root.address))
+	if (cancel->has_root && !is_root_of(&warp->launch->vas->pdb, &cancel->root))
 		return false;
 	if (cancel->is_global)
 		return true;
