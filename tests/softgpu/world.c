@@ -164,7 +164,7 @@ static uint64_t *pde0_get(struct world *world, const struct sgpu_pdb *pdb, uint6
 	return entry_at(world, table, 2 * sgpu_bits(va, 21, 8));
 }
 
-/* The PTE of a page of @bytes; splits a page of 2 MiB into none. */
+/* The PTE of a page of @bytes: 16 bytes of 2 MiB, else 8; splits a page of 2 MiB into none. */
 static uint64_t *pte_get(struct world *world, const struct sgpu_pdb *pdb, uint64_t va,
 			 uint64_t bytes)
 {
@@ -207,12 +207,20 @@ static uint64_t pte_make(const struct world_mapping *mapping)
 
 void world_map(struct world *world, const struct sgpu_pdb *pdb, const struct world_mapping *mapping)
 {
-	*pte_get(world, pdb, mapping->va, mapping->bytes) = pte_make(mapping);
+	uint64_t *pte = pte_get(world, pdb, mapping->va, mapping->bytes);
+
+	pte[0] = pte_make(mapping);
+	if (mapping->bytes == 2u << 20)
+		pte[1] = 0;
 }
 
 void world_unmap(struct world *world, const struct sgpu_pdb *pdb, uint64_t va, uint64_t bytes)
 {
-	*pte_get(world, pdb, va, bytes) = 0;
+	uint64_t *pte = pte_get(world, pdb, va, bytes);
+
+	pte[0] = 0;
+	if (bytes == 2u << 20)
+		pte[1] = 0;
 }
 
 void world_hide_small(struct world *world, const struct sgpu_pdb *pdb, uint64_t va)
