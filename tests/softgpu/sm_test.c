@@ -376,6 +376,33 @@ static void sgpu_launch_kill_pending(void)
 	rig_fini(&rig);
 }
 
+/* Blocks that have ended gave their room back already. */
+static void sgpu_launch_kill_ended_blocks(void)
+{
+	static const struct sgpu_insn insns[] = {
+		{ .op = SGPU_OP_BLOCK, .rd = RA },
+		{ .op = SGPU_OP_JUMP_NE, .ra = RA, .rb = RB, .imm = 1 },
+		{ .op = SGPU_OP_EXIT },
+	};
+	struct sgpu_launch *other;
+	struct sgpu_launch *launch;
+	uint32_t i;
+
+	begin();
+	other = LAUNCH(forever, 8, 1);
+	launch = LAUNCH(insns, 8, 2);
+	for (i = 0; i < 20; i++)
+		sgpu_sm_step(rig.gpu, rig.now_ns, 10);
+	TEST_EQ(rig_count(launch, SGPU_WARP_EXITED), 2);
+	TEST_EQ(rig_count(launch, SGPU_WARP_READY), 6);
+	sgpu_launch_kill(launch);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_KILLED), 6);
+	rig_free(launch);
+	rig_free(other);
+	rig_fini(&rig);
+}
+
 /* A launch is stopped by its channel, or with its address space; others run on. */
 static void sgpu_sm_stop_which(void)
 {
@@ -419,21 +446,14 @@ static void sgpu_launch_remove_order(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(sgpu_launch_start_bad),
-		TEST(sgpu_launch_start_registers),
-		TEST(sgpu_sm_step_spreads),
-		TEST(sgpu_sm_step_overtakes),
-		TEST(sgpu_sm_step_block_room),
-		TEST(sgpu_sm_step_many),
-		TEST(sgpu_sm_step_fair),
-		TEST(sgpu_sm_step_seed),
-		TEST(sgpu_sm_step_barrier),
-		TEST(sgpu_sm_step_barrier_ended),
-		TEST(sgpu_launch_kill_states),
-		TEST(sgpu_launch_kill_pending),
-		TEST(sgpu_sm_stop_which),
-		TEST(sgpu_launch_remove_order),
-		{ 0 },
+		TEST(sgpu_launch_start_bad),    TEST(sgpu_launch_start_registers),
+		TEST(sgpu_sm_step_spreads),     TEST(sgpu_sm_step_overtakes),
+		TEST(sgpu_sm_step_block_room),  TEST(sgpu_sm_step_many),
+		TEST(sgpu_sm_step_fair),        TEST(sgpu_sm_step_seed),
+		TEST(sgpu_sm_step_barrier),     TEST(sgpu_sm_step_barrier_ended),
+		TEST(sgpu_launch_kill_states),  TEST(sgpu_launch_kill_ended_blocks),
+		TEST(sgpu_launch_kill_pending), TEST(sgpu_sm_stop_which),
+		TEST(sgpu_launch_remove_order), { 0 },
 	};
 
 	return test_main(argc, argv, tests);

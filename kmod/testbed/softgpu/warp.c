@@ -194,7 +194,7 @@ static void lane_fault(const struct attempt *a, uint32_t lane)
 	uint64_t va = lane_va(a->warp, a->insn, lane);
 	struct sgpu_fault fault = {
 		.instance = a->warp->launch->instance,
-		.va = va - va % SGPU_PAGE_BYTES,
+		.va = va,
 		.time_ns = a->now_ns,
 		.type = (enum sgpu_fault_type)a->types[lane],
 		.access = a->access,
