@@ -193,9 +193,9 @@ static void translate_refused_and_unmapped(void)
 }
 
 /* Stale pages of several sizes over one address: a refusal rids the TLB of all of them. */
-static void translate_overlapping_sizes(void)
+static void overlap(unsigned int big_flags)
 {
-	struct world_mapping big = { 0, SIZE_64K, { .address = SIZE_64K }, WORLD_PTE_READ_ONLY };
+	struct world_mapping big = { 0, SIZE_64K, { .address = SIZE_64K }, big_flags };
 	struct fixture f;
 
 	setup(&f);
@@ -210,6 +210,12 @@ static void translate_overlapping_sizes(void)
 	TEST_EQ(reach(&f, 0x6000, READ), SIZE_2M + 0x6000);
 	TEST_EQ(invalidate_all(&f), 1);
 	world_fini(&f.world);
+}
+
+static void translate_overlapping_sizes(void)
+{
+	overlap(WORLD_PTE_READ_ONLY);
+	overlap(0);
 }
 
 static void invalidate_ranges(void)
