@@ -396,7 +396,7 @@ static void driver_loop(void)
 			loop_round(seed, count);
 }
 
-#define THREAD_FAULTS 200000
+#define THREAD_FAULTS 100000
 #define THREAD_SECONDS 60
 
 struct threads {
@@ -458,6 +458,61 @@ static void driver_in_a_thread(void)
 	TEST_TRUE(t.buffer.overflows > 10);
 }
 
+#define FLIPS 20000u
+#define FLIP_STORES 4
+
+struct flips {
+	struct sgpu_fault_buffer buffer;
+	uint32_t told, seen; /* atomic: rounds of the driver's stores, and of the model's looks */
+	uint32_t lost;       /* the driver's: stores to GET that were gone */
+};
+
+static void *flips_thread(void *arg)
+{
+	struct flips *f = arg;
+	uint32_t get = 0;
+
+	for (uint32_t i = 1; i <= FLIPS; i++) {
+		for (int k = 0; k < FLIP_STORES; k++) {
+			f->lost += (sgpu_load32(&f->buffer.get) & ~CLEAR) != get;
+			get = (get + 1) % f->buffer.count;
+			sgpu_store32(&f->buffer.get, get | CLEAR);
+		}
+		sgpu_store32(&f->buffer.intr_enable_clear, SGPU_FAULT_INTR_MASK);
+		sgpu_store32(&f->buffer.intr_enable_set, SGPU_FAULT_INTR_MASK);
+		sgpu_store32(&f->told, i);
+		while (sgpu_load32(&f->seen) != i)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/*
+ * Stores that hit the model in the midst of its looks: none to GET is lost, and after a disable
+ * and an enable the buffer is enabled.
+ */
+static void poll_races_with_stores(void)
+{
+	time_t end = time(NULL) + THREAD_SECONDS;
+	static struct flips f;
+	pthread_t thread;
+
+	setup(&f.buffer, 16);
+	TEST_EQ(pthread_create(&thread, NULL, flips_thread, &f), 0);
+	while (f.seen != FLIPS) {
+		uint32_t told = sgpu_load32(&f.told);
+
+		(void)sgpu_fault_poll(&f.buffer);
+		if (told != f.seen) {
+			TEST_TRUE(f.buffer.is_enabled);
+			sgpu_store32(&f.seen, told);
+		}
+		TEST_TRUE(time(NULL) < end);
+	}
+	TEST_EQ(pthread_join(thread, NULL), 0);
+	TEST_EQ(f.lost, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -472,6 +527,7 @@ int main(int argc, char **argv)
 		TEST(poll_disabled),
 		TEST(driver_loop),
 		TEST(driver_in_a_thread),
+		TEST(poll_races_with_stores),
 		{ 0 },
 	};
 

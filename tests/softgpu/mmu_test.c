@@ -381,7 +381,10 @@ static void walk_memory_ends_in_entry(void)
 
 	world_init(&world);
 	literal_tables(&world);
-	world.bus.vidmem_bytes = 0x1000 + 3 * 8 + 4;
+	poke(&world, 0x6000 + 19 * 8, 0x0600000010003005);
+	world.bus.vidmem_bytes = 0x6000 + 20 * 8;
+	expect_page(&world, &pdb, LITERAL_VA, SIZE_4K, sysmem(0x30000));
+	world.bus.vidmem_bytes -= 4;
 	expect_fault(&world, &pdb, LITERAL_VA, FAULT(UNSUPPORTED_APERTURE));
 	world_fini(&world);
 }

@@ -193,9 +193,9 @@ static void translate_refused_and_unmapped(void)
 }
 
 /* Stale pages of several sizes over one address: a refusal rids the TLB of all of them. */
-static void translate_overlapping_sizes(void)
+static void overlap(unsigned int big_flags)
 {
-	struct world_mapping big = { 0, SIZE_64K, { .address = SIZE_64K }, WORLD_PTE_READ_ONLY };
+	struct world_mapping big = { 0, SIZE_64K, { .address = SIZE_64K }, big_flags };
 	struct fixture f;
 
 	setup(&f);
@@ -210,6 +210,12 @@ static void translate_overlapping_sizes(void)
 	TEST_EQ(reach(&f, 0x6000, READ), SIZE_2M + 0x6000);
 	TEST_EQ(invalidate_all(&f), 1);
 	world_fini(&f.world);
+}
+
+static void translate_overlapping_sizes(void)
+{
+	overlap(WORLD_PTE_READ_ONLY);
+	overlap(0);
 }
 
 static void invalidate_ranges(void)
@@ -230,6 +236,7 @@ static void invalidate_ranges(void)
 		{ SIZE_2M, 0, 0 },
 		/* Up to the end of 64 bits, and over it. */
 		{ 0, UINT64_MAX, 1 },
+		{ SIZE_4K, UINT64_MAX, 1 },
 		{ SIZE_2M + 1, UINT64_MAX, 1 },
 		{ SIZE_2M + SIZE_64K, UINT64_MAX, 0 },
 		{ UINT64_MAX, UINT64_MAX, 0 },
@@ -244,6 +251,28 @@ static void invalidate_ranges(void)
 		TEST_EQ(invalidate_va(&f, SIZE_2M, SIZE_64K), 1 - cases[i].gone);
 	}
 	TEST_EQ(invalidate_all(&f), 0);
+	world_fini(&f.world);
+}
+
+/* Many address spaces with one address, so that some share a set. */
+static void translate_by_root(void)
+{
+	struct sgpu_pdb spaces[SGPU_TLB_SETS * 3];
+	struct fixture f;
+
+	setup(&f);
+	for (uint32_t i = 0; i < SGPU_TLB_SETS * 3; i++) {
+		f.pdb = spaces[i] =
+			world_pdb(&f.world, i & 1 ? SGPU_APERTURE_SYSMEM : SGPU_APERTURE_VIDMEM);
+		map(&f, 0x5000, SIZE_4K, i * SIZE_4K);
+	}
+	for (int k = 0; k < 2; k++) {
+		for (uint32_t i = 0; i < SGPU_TLB_SETS * 3; i++) {
+			f.pdb = spaces[i];
+			TEST_EQ(reach(&f, 0x5000, READ), i * SIZE_4K);
+		}
+	}
+	TEST_TRUE(f.tlb.hits);
 	world_fini(&f.world);
 }
 
@@ -371,6 +400,11 @@ static uint32_t roll(struct random_test *t, uint32_t sides)
 	return (uint32_t)((test_random(&t->seed) >> 32) % sides);
 }
 
+static uint8_t place_bit(int8_t place)
+{
+	return (uint8_t)(1 << place);
+}
+
 /* An invalidate that covers @page: exact, a little of it, too much, its space, everything. */
 static void random_invalidate(struct random_test *t, uint32_t page)
 {
@@ -393,7 +427,7 @@ static void random_invalidate(struct random_test *t, uint32_t page)
 
 		if (!range.has_va ||
 		    (va < range.va + range.bytes && range.va < va + page_bytes(page)))
-			t->can_be[page] = t->now[page] < 0 ? 0 : (uint8_t)(1 << t->now[page]);
+			t->can_be[page] = t->now[page] < 0 ? 0 : place_bit(t->now[page]);
 	}
 }
 
@@ -407,7 +441,7 @@ static void random_change(struct random_test *t)
 		world_unmap(&t->f.world, &t->f.pdb, page_va(page), page_bytes(page));
 	} else {
 		t->now[page] = to;
-		t->can_be[page] |= (uint8_t)(1 << to);
+		t->can_be[page] = (uint8_t)(t->can_be[page] | place_bit(to));
 		map(&t->f, page_va(page), page_bytes(page), (uint64_t)to * SIZE_2M);
 	}
 	if (t->care == CARE_ALWAYS || (t->care == CARE_FORGETS && roll(t, 8)))
@@ -497,6 +531,7 @@ int main(int argc, char **argv)
 		TEST(translate_refused_and_unmapped),
 		TEST(translate_overlapping_sizes),
 		TEST(invalidate_ranges),
+		TEST(translate_by_root),
 		TEST(invalidate_by_root),
 		TEST(translate_replaces_by_seed),
 		TEST(translate_spreads),

@@ -2,6 +2,7 @@
 /* The driver's part: it fills in page tables as nvidia-uvm's uvm_turing_mmu.c does. */
 #include "tests/softgpu/world.h"
 
+#include <errno.h>
 #include <stdarg.h>
 
 #define LOG_BYTES 65536
@@ -54,6 +55,9 @@ static uint8_t *zeroed(size_t bytes)
 
 void world_init(struct world *world)
 {
+	/* For test_fail() in this file: all tests of the program repeat the one that failed. */
+	test_program = program_invocation_name;
+	test_current = "";
 	memset(world, 0, sizeof(*world));
 	world->vidmem = zeroed(WORLD_VIDMEM_BYTES);
 	world->sysmem = zeroed(WORLD_SYSMEM_BYTES);
