@@ -20,6 +20,12 @@ static void channel_make(struct front *front, uint32_t i)
 	sgpu_gpu_add_channel(&front->gpu, channel);
 }
 
+void front_renew(struct front *front, uint32_t channel)
+{
+	sgpu_gpu_remove_channel(&front->gpu, &front->channels[channel]);
+	channel_make(front, channel);
+}
+
 struct front *front_init(void)
 {
 	struct front *front = calloc(1, sizeof(*front));
@@ -131,8 +137,7 @@ void front_fails(struct front *front, const char *why)
 	TEST_TRUE(front->channels[0].has_failed);
 	TEST_EQ(front->errors[0], 0xffff);
 	TEST_EQ(front->gpu.counters.channel_errors, errors + 1);
-	sgpu_gpu_remove_channel(&front->gpu, &front->channels[0]);
-	channel_make(front, 0);
+	front_renew(front, 0);
 }
 
 static uint8_t *byte_at(struct front *front, uint64_t va)

@@ -41,6 +41,8 @@ struct front {
 /* Ends with front_fini(). */
 struct front *front_init(void);
 void front_fini(struct front *front);
+/* A fresh channel in the place of one. */
+void front_renew(struct front *front, uint32_t channel);
 
 uint32_t front_header(uint32_t form, uint32_t subchannel, uint32_t method, uint32_t count);
 /* Appends words to the pushbuffer. */
