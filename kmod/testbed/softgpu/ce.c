@@ -289,7 +289,7 @@ static const struct rule always[] = {
 	{ 1u << 11, 0, "FORCE_RMWDISABLE, LAUNCH_DMA" },
 	{ 3u << 20, 0, "BYPASS_L2, LAUNCH_DMA" },
 	{ 3u << 22, 0, "VPRMODE, LAUNCH_DMA" },
-	{ 1u << 24 | 0xfu << 27, 0, "reserved bits, LAUNCH_DMA" },
+	{ 1u << 24 | 0x1fu << 27, 0, "reserved bits, LAUNCH_DMA" },
 };
 
 static const struct rule of_transfers[] = {
