@@ -101,7 +101,6 @@ void sgpu_gpu_invalidate(struct sgpu_gpu *gpu, const struct sgpu_tlb_range *rang
 {
 	uint32_t i;
 
-	gpu->counters.invalidates++;
 	if (sgpu_inject_now(&gpu->inject, SGPU_INJECT_INVALIDATE_LOST))
 		return;
 	for (i = 0; i < gpu->utlb_count; i++)

@@ -94,7 +94,7 @@ static void block_look(struct sgpu_gpu *gpu, const struct block *block)
 /* The SM with the fewest warps, of these the first from a random one on; NULL: all are full. */
 static struct sgpu_sm *block_find_sm(struct sgpu_gpu *gpu, uint32_t warps)
 {
-	uint32_t first = (uint32_t)(sgpu_random(&gpu->random) % gpu->p.sms);
+	uint32_t first = (uint32_t)((sgpu_random(&gpu->random) >> 32) % gpu->p.sms);
 	struct sgpu_sm *best = NULL;
 	struct sgpu_sm *sm;
 	uint32_t i;
@@ -341,16 +341,23 @@ uint32_t sgpu_sm_replay(struct sgpu_gpu *gpu)
 	return resumed;
 }
 
+/* Coherent or not, system memory is the same memory. */
+static bool is_root_of(const struct sgpu_pdb *pdb, const struct sgpu_address *root)
+{
+	bool is_sysmem = pdb->root.aperture >= SGPU_APERTURE_SYSMEM;
+
+	return pdb->is_valid && is_sysmem == (root->aperture >= SGPU_APERTURE_SYSMEM) &&
+	       pdb->root.address == root->address;
+}
+
 static bool cancel_names(const struct sgpu_gpu *gpu, const struct sgpu_cancel *cancel,
 			 const struct sgpu_warp *warp)
 {
 	const struct sgpu_utlb *utlb = &gpu->utlbs[gpu->sms[warp->sm].utlb];
-	const struct sgpu_pdb *pdb = &warp->launch->vas->pdb;
 
 	if (!warp->lanes_faulting)
 		return false;
-	if (cancel->has_root && (!pdb->is_valid || pdb->root.aperture != cancel->root.aperture ||
-				 pdb->root.address != cancel->root.address))
+	if (cancel->has_root && !is_root_of(&warp->launch->vas->pdb, &cancel->root))
 		return false;
 	if (cancel->is_global)
 		return true;
@@ -417,7 +424,7 @@ static struct sgpu_warp *sm_pick(struct sgpu_gpu *gpu, struct sgpu_sm *sm)
 	}
 	if (!sm->ready)
 		return NULL;
-	for (skip = (uint32_t)(sgpu_random(&gpu->random) % PICK); skip > 0; skip--)
+	for (skip = (uint32_t)((sgpu_random(&gpu->random) >> 32) % PICK); skip > 0; skip--)
 		if ((*link)->next)
 			link = &(*link)->next;
 	warp = *link;
