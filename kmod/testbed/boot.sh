@@ -2,18 +2,18 @@
 # shellcheck shell=bash
 # A guest with the modules and the test programs, in QEMU's emulator; sourced by run after setup.sh.
 
-: "${root:?}" "${logs:?}" "${kmod_cache:?}" "${kmod_here:?}"
+: "${root:?}" "${logs:?}" "${kmod_cache:?}" "${kmod_here:?}" "${kmod_out?}" "${kmod_debug:?}"
 
 kmod_memory=2048	# MiB
 kmod_cpus=2
+kmod_programs=		# the folder of the guest's programs, once they are built
 
 # ---- what runs in it ------------------------------------------------------
 
 # Each file of guest/ with a main() is a program of its name; all others are linked into each.
-# kmod_programs is the folder of the programs.
 kmod_guest() {
 	local cc=gcc file name new log=$logs/kmod-guest.log driver=${kmod_tree:-$(kmod_debian)/driver}
-	local -a common=() flags=(-std=gnu17 -O2 -g0 -static -pthread -Wall -Wextra
+	local -a common=() programs=() flags=(-std=gnu17 -O2 -g0 -static -pthread -Wall -Wextra
 		"-I$root" "-I$kmod_here/guest" -isystem "$driver/nvidia-uvm" -isystem "$driver/common/inc")
 	have gcc || cc=cc
 	kmod_programs=$kmod_cache/guest/$({
@@ -25,10 +25,13 @@ kmod_guest() {
 	mkdir -p "$kmod_cache/guest"
 	new=$(mktemp -d "$kmod_cache/guest/new.XXXXXX")
 	for file in "$kmod_here"/guest/*.c; do
-		[[ -e $file ]] || continue
-		grep -qE '^int main\(' "$file" || common+=("$file")
+		if grep -qE '^int main\(' "$file"; then
+			programs+=("$file")
+		else
+			common+=("$file")
+		fi
 	done
-	for file in $(grep -lE '^int main\(' "$kmod_here"/guest/*.c 2>/dev/null); do
+	for file in ${programs[@]+"${programs[@]}"}; do
 		name=$(basename "$file" .c)
 		if ! "$cc" "${flags[@]}" "$file" ${common[@]+"${common[@]}"} -o "$new/$name" -lm >"$log" 2>&1; then
 			rm -rf "$new"
@@ -64,9 +67,9 @@ kmod_qemu() {
 	local gpus=$1 initramfs=$2 i
 	shift 2
 	# The messages before a panic are shown by panic_print, when it comes to that.
-	kmod_command=(qemu-system-x86_64 -accel "tcg,thread=multi" -cpu max -smp $kmod_cpus -m $kmod_memory
+	kmod_command=(qemu-system-x86_64 -accel "tcg,thread=multi" -cpu max -smp "$kmod_cpus" -m "$kmod_memory"
 		-nodefaults -no-user-config -display none -no-reboot
-		-kernel "$(kmod_kernel_image)" -initrd "$initramfs"
+		-kernel "$(kmod_kernel image)" -initrd "$initramfs"
 		-append "console=ttyS0 quiet loglevel=1 log_buf_len=16M panic=-1 oops=panic panic_print=32 $(
 			)mitigations=off tsc=reliable no_timer_check random.trust_cpu=on $*")
 	for ((i = 0; i < gpus; i++)); do

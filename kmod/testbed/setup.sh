@@ -27,12 +27,14 @@ kmod_tree=		# --tree, an absolute path
 kmod_patches=()		# --patch
 kmod_type=release	# --build-type
 kmod_debug=0		# --debug-kernel
+kmod_taken=0		# by kmod_option()
+kmod_out=		# the folder of the modules, once they are built
+kmod_or_skip=0		# --or-skip: what cannot be had is no failure but a skip, status 77
 kmod_format=1		# of the folders; a change of it throws all builds away
 
 # Where the packages come from, whatever the machine has.
 kmod_mirror=http://deb.debian.org
 kmod_keys=/usr/share/keyrings/debian-archive-keyring.gpg
-kmod_source=linux-source-6.1
 
 # ---- options --------------------------------------------------------------
 
@@ -61,6 +63,12 @@ kmod_option() {
 	esac
 	[[ -z $kmod_tree || ${#kmod_patches[@]} == 0 ]] ||
 		die "--tree and --patch exclude each other: apply the patch in the tree"
+}
+
+kmod_give_up() {
+	say "$*"
+	[[ $kmod_or_skip == 0 ]] || exit 77
+	exit 1
 }
 
 # Why there can be no testbed on this machine; nothing: there can.
@@ -190,8 +198,10 @@ kmod_new_tree() {
 	mkdir -p "$(dirname "$1")" && cp -a "$(kmod_debian)/driver" "$1" || return
 	# For `git diff`, whose output --patch takes.
 	if have git; then
-		"${git[@]}" init -q && "${git[@]}" add -A -f && "${git[@]}" commit -q -m "$(
-			grep nvidia-open "$(kmod_debian)/packages")" || true
+		{
+			"${git[@]}" init -q && "${git[@]}" add -A -f &&
+				"${git[@]}" commit -q -m "$(grep nvidia-open "$(kmod_debian)/packages")"
+		} || say "$1: git did not take it"
 	fi
 	say "$1: made, a copy of the driver's sources"
 }
@@ -249,12 +259,26 @@ kmod_sync() {
 
 # ---- modules --------------------------------------------------------------
 
-kmod_cc() { have gcc-12 && echo gcc-12 || cc_of_build; }
+# The compiler of Debian's kernel, if it is here.
+kmod_cc() {
+	if have gcc-12; then
+		echo gcc-12
+	else
+		cc_of_build
+	fi
+}
 
-# The folders of the kernel's sources and of its build.
-kmod_kernel_sources() { [[ $kmod_debug == 1 ]] && echo "$(kmod_debug_dir)/src" || echo "$(kmod_debian)/headers-common"; }
-kmod_kernel_build() { [[ $kmod_debug == 1 ]] && echo "$(kmod_debug_dir)/obj" || echo "$(kmod_debian)/headers"; }
-kmod_kernel_image() { [[ $kmod_debug == 1 ]] && echo "$(kmod_debug_dir)/obj/arch/x86/boot/bzImage" || echo "$(kmod_debian)/vmlinuz"; }
+# kmod_kernel <part>: of the kernel that is used.
+kmod_kernel() {
+	case $kmod_debug-$1 in
+	0-sources) echo "$(kmod_debian)/headers-common" ;;
+	0-build) echo "$(kmod_debian)/headers" ;;
+	0-image) echo "$(kmod_debian)/vmlinuz" ;;
+	1-sources) echo "$(kmod_debug_dir)/src" ;;
+	1-build) echo "$(kmod_debug_dir)/obj" ;;
+	1-image) echo "$(kmod_debug_dir)/obj/arch/x86/boot/bzImage" ;;
+	esac
+}
 
 # What builds must have in common that one may begin with a copy of the other.
 kmod_family() {
@@ -290,8 +314,8 @@ kmod_make() {
 		rm -f "$2/.complete"
 		kmod_sync "$1" "$2" &&
 			env -u MAKEFLAGS -u MAKELEVEL LC_ALL=C nice -n 5 make -C "$2" -j "$(jobs_max)" \
-				CC="$(kmod_cc)" ARCH=x86_64 SYSSRC="$(kmod_kernel_sources)" \
-				SYSOUT="$(kmod_kernel_build)" UVM_BUILD_TYPE="$kmod_type" \
+				CC="$(kmod_cc)" ARCH=x86_64 SYSSRC="$(kmod_kernel sources)" \
+				SYSOUT="$(kmod_kernel build)" UVM_BUILD_TYPE="$kmod_type" \
 				IGNORE_CC_MISMATCH=1 NV_KERNEL_MODULES='fakerm nvidia-uvm' modules &&
 			touch "$2/.complete"
 	} >"$log" 2>&1 </dev/null && return
@@ -348,12 +372,12 @@ kmod_keep() {
 kmod_prepare() {
 	local why
 	why=$(kmod_impossible)
-	[[ -z $why ]] || die "$why"
+	[[ -z $why ]] || kmod_give_up "$why"
 	mkdir -p "$logs" "$kmod_cache"
 	# Two at a time would fetch the same.
 	(flock 9 && kmod_fetch) 9>"$kmod_cache/.lock" || {
 		grep -aE '^(E:|W:|there is)' "$logs/kmod-fetch.log" >&2 || true
-		die "could not fetch the packages, see $logs/kmod-fetch.log"
+		kmod_give_up "could not fetch Debian's packages, see $logs/kmod-fetch.log"
 	}
 	[[ -z $kmod_tree || -d $kmod_tree ]] || kmod_new_tree "$kmod_tree" || die "could not make $kmod_tree"
 	[[ -z $kmod_tree || -e $kmod_tree/nvidia-uvm/uvm.c ]] || die "$kmod_tree: there is no nvidia-uvm/uvm.c"
@@ -362,12 +386,23 @@ kmod_prepare() {
 	kmod_guest || exit 1
 }
 
+# A build of these packages with these options is there, so that the next takes seconds.
+kmod_is_warm() {
+	local family
+	kmod_is_fetched || return
+	for family in "$kmod_cache"/build/*/.family; do
+		[[ ! -e ${family%/*}/.complete || $(<"$family") != "$(kmod_family)" ]] || return 0
+	done
+	return 1
+}
+
 kmod_setup() {
 	while [[ $# != 0 ]]; do
 		kmod_option "$@"
 		[[ $kmod_taken != 0 ]] || die "kmod-setup does not know '$1'"
-		shift $kmod_taken
+		shift "$kmod_taken"
 	done
+	need_kmod
 	kmod_prepare
-	say "ready: modules in $kmod_out, kernel $(kmod_kernel_image)"
+	say "ready: modules in $kmod_out, kernel $(kmod_kernel image)"
 }
