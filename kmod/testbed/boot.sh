@@ -25,6 +25,7 @@ kmod_guest() {
 	mkdir -p "$kmod_cache/guest"
 	new=$(mktemp -d "$kmod_cache/guest/new.XXXXXX")
 	for file in "$kmod_here"/guest/*.c; do
+		[[ -e $file ]] || continue
 		if grep -qE '^int main\(' "$file"; then
 			programs+=("$file")
 		else
