@@ -7,7 +7,7 @@
 : "${root:?}" "${logs:?}" "${kmod_cache:?}" "${kmod_here:?}"
 
 kmod_debug_config=$root/kmod/testbed/debug_kernel.config
-kmod_debug_source=linux-source-6.1
+kmod_debug_package=linux-source-6.1
 
 # Of the kernel's version, of its configuration and of what compiles it.
 kmod_debug_hash() {
@@ -19,17 +19,22 @@ kmod_debug_hash() {
 }
 
 kmod_debug_dir() { echo "$kmod_cache/kernel/$(kmod_debug_hash)"; }
+kmod_debug_version() { sed -n 's/^linux-image[^=]*=//p' "$(kmod_debian)/packages"; }
+kmod_debug_sources() { echo "$kmod_cache/kernel/source-$(kmod_debug_version)"; }
 
-# kmod_debug_fetch <folder>: the sources of the kernel that the packages have.
+# The sources of the kernel that the packages have.
 kmod_debug_fetch() {
-	local version deb
-	version=$(sed -n 's/^linux-image[^=]*=//p' "$(kmod_debian)/packages")
-	mkdir -p "$1/deb" "$1/src" || return
-	(cd "$1/deb" && kmod_apt apt-get download "$kmod_debug_source=$version") || return
-	deb=$(echo "$1"/deb/*.deb)
-	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$kmod_debug_source.tar.xz" |
-		tar -xJ -C "$1/src" --strip-components=1 || return
-	rm -rf "$1/deb"
+	local dir new
+	dir=$(kmod_debug_sources)
+	[[ ! -d $dir ]] || return 0
+	new=$(mktemp -d "$kmod_cache/kernel/new.XXXXXX")
+	mkdir "$new/deb" "$new/src" &&
+		(cd "$new/deb" && kmod_apt apt-get download "$kmod_debug_package=$(kmod_debug_version)") &&
+		dpkg-deb --fsys-tarfile "$new"/deb/*.deb |
+		tar -xO "./usr/src/$kmod_debug_package.tar.xz" |
+			tar -xJ -C "$new/src" --strip-components=1 &&
+		mv "$new/src" "$dir" || { rm -rf "$new" && return 1; }
+	rm -rf "$new"
 }
 
 # kmod_debug_configure <folder>: status 1 and the lines if some are not taken.
@@ -44,7 +49,7 @@ kmod_debug_configure() {
 kmod_debug_make() {
 	local dir=$1
 	shift
-	env -u MAKEFLAGS -u MAKELEVEL LC_ALL=C nice -n 19 make -C "$dir/src" O="$dir/obj" ARCH=x86_64 \
+	env -u MAKEFLAGS -u MAKELEVEL LC_ALL=C nice -n 19 make -C "$(kmod_debug_sources)" O="$dir/obj" ARCH=x86_64 \
 		CC="$(kmod_cc)" KBUILD_BUILD_USER=wic KBUILD_BUILD_HOST=wic -j "$(jobs_max)" "$@"
 }
 
@@ -52,7 +57,7 @@ kmod_debug_make() {
 kmod_debug_build() {
 	kmod_debug_configure "$1" &&
 		kmod_debug_make "$1" bzImage modules_prepare || return
-	[[ -s $1/obj/Module.symvers ]] || cp "$1/obj/vmlinux.symvers" "$1/obj/Module.symvers"
+	cp "$1/obj/vmlinux.symvers" "$1/obj/Module.symvers"
 }
 
 # Interrupted, it goes on where it was.
@@ -61,14 +66,12 @@ kmod_debug_kernel() {
 	dir=$(kmod_debug_dir)
 	[[ ! -e $dir/.complete ]] || return 0
 	mkdir -p "$dir"
+	# Two at a time would spoil each other.
 	(
 		flock 9
 		[[ ! -e $dir/.complete ]] || exit 0
 		say "building a kernel with checks in $dir, some 20 minutes; its log is $log ..."
-		if [[ ! -e $dir/.fetched ]]; then
-			rm -rf "$dir/src" "$dir/deb"
-			kmod_debug_fetch "$dir" && touch "$dir/.fetched"
-		fi >"$log" 2>&1 &&
+		kmod_debug_fetch >"$log" 2>&1 &&
 			kmod_debug_build "$dir" >>"$log" 2>&1 &&
 			touch "$dir/.complete"
 	) 9>"$dir.lock" </dev/null || {

@@ -9,7 +9,8 @@
 #	apt/            a configuration of apt of our own, lists and cache
 #	debian/HASH/    the packages unpacked, HASH is of their versions; "current" is the name of
 #	                the one that is used
-#	kernel/HASH/    the kernel for --debug-kernel, source and build
+#	kernel/         for --debug-kernel: source-VERSION/, and HASH/ where it is built, HASH is of
+#	                version, configuration, compiler
 #	build/HASH/     a tree of the driver with fakerm/ and softgpu/ beside it, where make runs;
 #	                HASH is of packages, kernel, build type, and patches or the place of --tree
 #	out/HASH/       modules that were built, HASH is of all that went into them
@@ -274,7 +275,7 @@ kmod_kernel() {
 	0-sources) echo "$(kmod_debian)/headers-common" ;;
 	0-build) echo "$(kmod_debian)/headers" ;;
 	0-image) echo "$(kmod_debian)/vmlinuz" ;;
-	1-sources) echo "$(kmod_debug_dir)/src" ;;
+	1-sources) kmod_debug_sources ;;
 	1-build) echo "$(kmod_debug_dir)/obj" ;;
 	1-image) echo "$(kmod_debug_dir)/obj/arch/x86/boot/bzImage" ;;
 	esac
