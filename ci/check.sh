@@ -162,6 +162,7 @@ labels_complete() {
 check_steps() {
 	step "tidy" "$root/ci/tidy.sh"
 	step "tidy can fail" "$root/ci/tidy_test.sh"
+	step "testbed's scripts" "$root/kmod/testbed/scripts_test.sh"
 	step "freestanding core" "$root/ci/freestanding.sh"
 	step "gpu table" "$root/bench/results/gpu_table.sh" --check
 	preset release quick

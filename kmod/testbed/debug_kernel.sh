@@ -33,8 +33,9 @@ kmod_debug_fetch() {
 		dpkg-deb --fsys-tarfile "$new"/deb/*.deb |
 		tar -xO "./usr/src/$kmod_debug_package.tar.xz" |
 			tar -xJ -C "$new/src" --strip-components=1 &&
-		mv "$new/src" "$dir" || { rm -rf "$new" && return 1; }
+		mv "$new/src" "$dir"
 	rm -rf "$new"
+	[[ -d $dir ]]
 }
 
 # kmod_debug_configure <folder>: status 1 and the lines if some are not taken.
