@@ -6,9 +6,13 @@
  * hardware: the error notifier is set, the log says which method and why, and the channel runs
  * no further entry.
  *
- *   GPFIFO -> pushbuffer -> header, data -> method -> host.h (below 0x100) or ce.h
+ *   GPFIFO -> pushbuffer -> header, data -> method -> host.c (below 0x100), or by subchannel
+ *                                                      ce.c (4) or software in host.c (5)
  *
- * Formats: NVIDIA open-gpu-doc, classes C46F (host), C5B5 (copy engine).
+ * The engines have no queue of their own: a method is done when its step returns, so waiting for
+ * idle and memory barriers order nothing that is not ordered already.
+ *
+ * Formats: NVIDIA open-gpu-doc, classes C46F (host), C5B5 (copy engine); see turing.h.
  */
 #ifndef WIC_KMOD_TESTBED_SOFTGPU_CHANNEL_H
 #define WIC_KMOD_TESTBED_SOFTGPU_CHANNEL_H
@@ -41,22 +45,30 @@ struct sgpu_channel {
 	uint64_t segment_va;
 	uint32_t segment_bytes, at_bytes; /* at_bytes: of the header that is next */
 	uint32_t done;                    /* data words of this header that are done */
-	uint64_t stalled_until_ns;        /* 0: not */
+	uint64_t stalled_until_ns;        /* by a slow copy; 0: not */
+	bool is_acquiring;                /* a semaphore, which it did not get at its last try */
 	bool has_failed;
+	/* The method that is being run: what an error names. */
+	bool has_method;
+	uint32_t subchannel, method, data;
 	uint32_t registers[SGPU_METHODS]; /* what was last written to each method */
 };
 
-/* The caller has set the borrowed fields; the rest becomes that of a fresh channel. */
+/* The caller has set the borrowed fields and the id; the rest becomes that of a fresh channel. */
 void sgpu_channel_init(struct sgpu_channel *channel);
 
 /*
  * sgpu_channel_step - run methods until the channel has none, stalls, fails, or @budget are done
  *
- * Return: methods that were done.
+ * Return: methods that were done; a GPFIFO entry that is begun and a header without a method
+ * count as one.
  */
 uint32_t sgpu_channel_step(struct sgpu_channel *channel, uint64_t now_ns, uint32_t budget);
 
-/* Ends the channel: the log says "channel <id>: <why> <value>", the notifier is set. */
+/*
+ * Ends the channel: the log says "channel <id>: <why> <value>" and which method it was, or which
+ * header or GPFIFO entry; the notifier is set.
+ */
 enum sgpu_next sgpu_channel_fail(struct sgpu_channel *channel, const char *why, uint64_t value);
 
 /*
@@ -70,9 +82,35 @@ enum sgpu_next sgpu_channel_fail(struct sgpu_channel *channel, const char *why, 
 void *sgpu_channel_at(struct sgpu_channel *channel, uint64_t va, enum sgpu_access access,
 		      uint64_t *left_out);
 
+/*
+ * sgpu_channel_word - a semaphore, in one piece
+ * @bytes: a power of two, to which @va must be aligned
+ *
+ * Return: a pointer, or NULL: it faults, and the channel has failed.
+ */
+void *sgpu_channel_word(struct sgpu_channel *channel, uint64_t va, uint32_t bytes,
+			enum sgpu_access access);
+
+struct sgpu_release {
+	uint64_t va;
+	uint32_t payload;
+	bool has_time; /* 16 bytes: payload, 0, time */
+	uint64_t time_ns;
+};
+
+/* Writes a semaphore; its payload last. */
+enum sgpu_next sgpu_channel_release(struct sgpu_channel *channel,
+				    const struct sgpu_release *release);
+
+/* A membar, or a flush. */
+void sgpu_channel_membar(struct sgpu_channel *channel);
+
 /* host.c: methods below 0x100 on any subchannel. */
 enum sgpu_next sgpu_host_method(struct sgpu_channel *channel, uint32_t method, uint32_t data,
 				uint64_t now_ns);
+
+/* host.c: those that RM does in software, on subchannel 5: targeted and global cancels. */
+enum sgpu_next sgpu_software_method(struct sgpu_channel *channel, uint32_t method, uint32_t data);
 
 /* ce.c: the copy engine's, on subchannel 4. */
 enum sgpu_next sgpu_ce_method(struct sgpu_channel *channel, uint32_t method, uint32_t data,

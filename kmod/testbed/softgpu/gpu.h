@@ -39,10 +39,13 @@ struct sgpu_params {
 
 struct sgpu_sm {
 	uint32_t utlb;
-	uint32_t resident;       /* warps */
-	struct sgpu_warp *warps; /* resident ones, by next_resident */
+	uint32_t resident;          /* warps of blocks that have not ended */
+	struct sgpu_warp *ready;    /* those that have yet to get a turn in this round */
+	struct sgpu_warp *had_turn; /* ready as well, in the next round */
+	struct sgpu_warp *stalled;
 };
 
+/* The first of GPC 0, the second of GPC 1...: RM must name so many GPCs, of 1 TPC at least. */
 struct sgpu_utlb {
 	uint32_t gpc, client; /* as fault packets name it */
 	uint32_t outstanding; /* faults */
@@ -63,9 +66,12 @@ struct sgpu_gpu {
 	struct sgpu_inject inject;
 	struct sgpu_counters counters;
 	uint64_t random;
-	uint64_t interrupt_at_ns; /* a late pulse, 0: none */
+	/* Nanoseconds, low and high: the driver reads them.  Aligned, for they change at once. */
+	volatile uint32_t time[2] __attribute__((aligned(8)));
+	uint64_t interrupt_at_ns; /* when the late pulses are due, if there are any */
 	uint32_t interrupts_due;
-	volatile uint32_t time[2]; /* nanoseconds, low and high: the driver reads them */
+	uint32_t sm_next; /* the SM whose turn is next */
+	bool may_place;   /* since the last try a launch came, or a block's room was freed */
 };
 
 /* What a step found to do. */
@@ -88,7 +94,7 @@ void sgpu_gpu_remove_vas(struct sgpu_gpu *gpu, struct sgpu_vas *vas);
 void sgpu_gpu_add_channel(struct sgpu_gpu *gpu, struct sgpu_channel *channel);
 void sgpu_gpu_remove_channel(struct sgpu_gpu *gpu, struct sgpu_channel *channel);
 
-/* For host.c: each TLB of the GPU, with what inject.h loses of it. */
+/* For host.c, which counts its methods: each TLB of the GPU, with what inject.h loses of it. */
 void sgpu_gpu_invalidate(struct sgpu_gpu *gpu, const struct sgpu_tlb_range *range);
 
 /* Counters, those that lie elsewhere added up. */

@@ -11,7 +11,16 @@
  * written, as long as its uTLB has room for it among its outstanding faults; else the warp
  * stalls all the same and asks again after the next replay.  A replay (start) makes all stalled
  * warps of the GPU try again; their outstanding faults are forgotten.  A cancel ends those whose
- * fault it names, and replays the others.
+ * fault it names, and replays the others.  Where a launch is killed and others wait for the room
+ * that its outstanding faults took, these try again as well: nobody would replay for them.
+ *
+ *   pending -> ready <-> stalled           a fault, a replay
+ *                    <-> at a barrier
+ *                     -> exited, illegal   and from each state: killed; from stalled: faulted
+ *
+ * A ready warp is on one of two lists of its SM, a stalled one on the third, the others on none:
+ * a step without ready warps looks at no warp.  Who had its turn waits until all others that were
+ * ready had theirs.
  *
  * Locking: as bus.h says.
  */
@@ -28,13 +37,14 @@ struct sgpu_warp {
 	struct sgpu_launch *launch;
 	enum sgpu_warp_state state;
 	uint32_t index, pc, sm;
-	uint32_t lanes_done;             /* of the memory instruction at pc */
-	uint64_t compute_left;           /* turns */
-	bool is_faulting;                /* stalled, and its packets were written (or dropped) */
-	uint32_t outstanding;            /* of its uTLB's faults, its share */
-	uint32_t fault_access;           /* enum sgpu_access */
-	struct sgpu_warp *next_resident; /* of its SM */
-	struct sgpu_warp_report report;  /* counts and the first miss; filled in on demand */
+	uint32_t lanes_done;   /* of the memory instruction at pc */
+	uint64_t compute_left; /* turns */
+	/* Stalled: of each page whose packet was written (or dropped) the first lane.  So many
+	 * outstanding faults of its uTLB are this warp's. */
+	uint32_t lanes_faulting;
+	uint32_t fault_access;          /* enum sgpu_access */
+	struct sgpu_warp *next;         /* of its SM's list */
+	struct sgpu_warp_report report; /* counts and the first miss; filled in on demand */
 	uint64_t registers[SGPU_REGISTERS][SGPU_LANES];
 };
 
@@ -50,6 +60,7 @@ struct sgpu_launch {
 	uint32_t next_block;           /* the first that is not resident yet */
 	uint32_t ended;                /* warps */
 	bool is_stopped;               /* no further block starts */
+	bool is_draining;              /* a warp is killed after its next turn, unless it stalls */
 	const struct sgpu_insn *insns; /* borrowed, until the launch is taken out */
 	struct sgpu_warp *warps;       /* borrowed: warp_count of them */
 };
@@ -58,7 +69,8 @@ struct sgpu_launch {
  * sgpu_program_check - is this a program?
  *
  * Return: 0, or -EINVAL with the first bad instruction in @bad_out: an unknown op, a register or
- * width out of range, a jump outside, a reserved field that is not 0; or one longer than
+ * width out of range (0 where it means nothing), a jump outside or a last instruction that is
+ * neither EXIT nor JUMP, a reserved field that is not 0; or one longer than
  * SGPU_PROGRAM_MAX, or empty (@bad_out then is @count).
  */
 int sgpu_program_check(const struct sgpu_insn *insns, uint32_t count, uint32_t *bad_out);
@@ -76,7 +88,8 @@ int sgpu_launch_start(struct sgpu_launch *launch, const uint64_t *registers);
 /* Ends all warps that have not ended (SGPU_WARP_KILLED), and forgets their faults. */
 void sgpu_launch_kill(struct sgpu_launch *launch);
 
-/* Takes a launch that has ended out of the GPU; its memory is the caller's again. */
+/* Takes a launch out of the GPU, and kills it first if it has not ended; its memory is the
+ * caller's again. */
 void sgpu_launch_remove(struct sgpu_launch *launch);
 
 bool sgpu_launch_is_done(const struct sgpu_launch *launch);
@@ -92,12 +105,13 @@ struct sgpu_cancel {
 	uint32_t gpc, client;
 	uint64_t va;          /* else those of this page... */
 	uint32_t access_mask; /* ...and of these accesses: bits of enum sgpu_access */
-	/* ...of this address space. */
+	/* Of any form: only those of this address space. */
 	bool has_root;
 	struct sgpu_address root;
 };
 
-/* All stalled warps try again.  Return: how many. */
+/* All stalled warps try again; what inject.h loses of replays is lost by the host.  Return: how
+ * many. */
 uint32_t sgpu_sm_replay(struct sgpu_gpu *gpu);
 
 /* Return: how many warps ended. */
@@ -106,7 +120,8 @@ uint32_t sgpu_sm_cancel(struct sgpu_gpu *gpu, const struct sgpu_cancel *cancel);
 /* Places blocks, gives turns; at most @budget instructions.  Return: how many. */
 uint32_t sgpu_sm_step(struct sgpu_gpu *gpu, uint64_t now_ns, uint32_t budget);
 
-/* Outstanding faults of the launches of a channel; those of an address space with @channel 0. */
+/* Outstanding faults of the launches of a channel; those of an address space with @channel 0, of
+ * all with @vas NULL. */
 uint32_t sgpu_sm_outstanding(const struct sgpu_gpu *gpu, const struct sgpu_vas *vas,
 			     uint32_t channel);
 

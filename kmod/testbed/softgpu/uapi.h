@@ -114,9 +114,10 @@ struct sgpu_counters {
 	uint64_t replays, cancels;                  /* methods */
 	uint64_t warps_resumed;                     /* by replays */
 	uint64_t warps_cancelled, warps_killed;
-	uint64_t instructions, loads, stores, atomics, prefetches;
-	uint64_t channel_errors; /* each is in the log with its cause */
-	uint64_t injected[16];   /* by enum sgpu_inject_kind */
+	uint64_t instructions;                       /* retired */
+	uint64_t loads, stores, atomics, prefetches; /* of lanes */
+	uint64_t channel_errors;                     /* each is in the log with its cause */
+	uint64_t injected[16];                       /* by enum sgpu_inject_kind */
 };
 
 /* Values are one in 1,000 unless said otherwise; 0 is off. */
