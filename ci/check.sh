@@ -4,7 +4,7 @@
 # variables it uses.  A step prints one line; what failed shows its output there;
 # the end lists what was skipped and why, and the sum.
 
-: "${root:?}" "${logs:?}"
+: "${root:?}" "${logs:?}" "${may_install:?}" "${required_kmod:?}"
 
 passed=0
 failed=0
@@ -18,6 +18,7 @@ slow_under_asan='^c_(srs|h3d)_|^g_bs_|exhaustive|^cli_methods$|_mprotect$|_(bad_
 over_both='^header_|^core_|^model_|_(uffd|mprotect|push)$|^(gpu|fakecuda|driver)_'	# the mechanism changes nothing, or is in the name
 one_of_both='^header_|^model_|_mprotect$'	# the release build has run these over the other one
 full_seconds=3600
+step_seconds=1200	# a step takes at most
 
 # tally <step> <seconds> <file of junit.awk's lines>
 tally() {
@@ -61,7 +62,7 @@ step() {
 	local name=$1 log rc=0 start=$SECONDS
 	shift
 	log=$(log_of "$name")
-	timeout --foreground -k 10 1200 "$@" >"$log" 2>&1 </dev/null || rc=$?
+	timeout --foreground -k 10 "$step_seconds" "$@" >"$log" 2>&1 </dev/null || rc=$?
 	awk -v rc=$rc -v log_path="$log" '
 		/^ok +[^ ]/ { oks++ }
 		/^skip [^ :]+: ./ { print "skipped " substr($0, 6); skips++ }
@@ -161,6 +162,7 @@ labels_complete() {
 check_steps() {
 	step "tidy" "$root/ci/tidy.sh"
 	step "tidy can fail" "$root/ci/tidy_test.sh"
+	step "testbed's scripts" "$root/kmod/testbed/scripts_test.sh"
 	step "freestanding core" "$root/ci/freestanding.sh"
 	step "gpu table" "$root/bench/results/gpu_table.sh" --check
 	preset release quick
@@ -259,6 +261,44 @@ asan_rest() {
 	preset asan quick
 	only=.
 	preset asan full
+}
+
+# The testbed of nvidia-uvm: modules for a kernel and a driver that are fetched, run in an emulated
+# machine.  Where it was built before, a few minutes; elsewhere it fetches and compiles as well.
+kmod_checks() {
+	local left=$((full_seconds - SECONDS)) need=600
+	kmod_scripts
+	if ! kmod_is_warm; then
+		need=1500
+		if [[ $may_install == 0 ]] && ! kmod_is_fetched; then
+			skip_step kmod "its packages are not there, and WIC_INSTALL=0 (./run kmod-setup)"
+			return
+		fi
+	fi
+	if ((left < need)); then
+		skip_step kmod "$((left / 60)) min are left of the hour, it may take $((need / 60)) (./run kmod-setup && ./run check-kmod)"
+		return
+	fi
+	if [[ $may_install == 0 || -z $(installer) ]] && [[ -n $(missing "$required_kmod") ]]; then
+		skip_step kmod "missing: $(column "$(missing "$required_kmod")" 3 ,)"
+		return
+	fi
+	# Each boot in it has its own limit; what is stopped here is a slow machine.
+	export -f kmod_check_in
+	step_seconds=$((need + 60))
+	step kmod bash -c 'kmod_check_in "$@"' bash "$need" "$root/run"
+	step_seconds=1200
+}
+
+# kmod_check_in <seconds> <run>
+kmod_check_in() {
+	local rc=0
+	timeout --foreground -k 10 "$1" "$2" check-kmod --or-skip || rc=$?
+	if [[ $rc == 124 ]]; then
+		echo "not done within $1 s"
+		rc=77
+	fi
+	return $rc
 }
 
 # within_hour <command...>: it, or a skip by name once the hour is over: on a slow machine
@@ -371,6 +411,7 @@ full_steps() {
 	within_hour valgrind_tests
 	within_hour aarch64_tests
 	within_hour clean_clone
+	within_hour kmod_checks
 }
 
 begin() {

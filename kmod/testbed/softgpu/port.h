@@ -9,11 +9,14 @@
 
 #ifdef __KERNEL__
 #include <linux/errno.h>
+#include <linux/limits.h>
 #include <linux/printk.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#define sgpu_log(...) pr_err("softgpu: " __VA_ARGS__)
+#define INT32_MAX S32_MAX
+#define UINT32_MAX U32_MAX
+#define sgpu_log(format, ...) pr_err("softgpu: " format "\n", ##__VA_ARGS__)
 #else
 #include <errno.h>
 #include <stdbool.h>

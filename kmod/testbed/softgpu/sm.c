@@ -177,6 +177,7 @@ int sgpu_launch_start(struct sgpu_launch *launch, const uint64_t *registers)
 	launch->next_block = 0;
 	launch->ended = 0;
 	launch->is_stopped = false;
+	launch->is_draining = false;
 	launch->next = NULL;
 	while (*link)
 		link = &(*link)->next;
@@ -440,6 +441,10 @@ static bool sm_turn(struct sgpu_gpu *gpu, struct sgpu_sm *sm, uint64_t now_ns)
 	if (!warp)
 		return false;
 	sgpu_warp_turn(gpu, warp, now_ns);
+	if (warp->state == SGPU_WARP_READY && warp->launch->is_draining) {
+		warp->state = SGPU_WARP_KILLED;
+		gpu->counters.warps_killed++;
+	}
 	switch (warp->state) {
 	case SGPU_WARP_READY:
 		list_push(&sm->had_turn, warp);

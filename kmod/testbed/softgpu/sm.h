@@ -60,6 +60,7 @@ struct sgpu_launch {
 	uint32_t next_block;           /* the first that is not resident yet */
 	uint32_t ended;                /* warps */
 	bool is_stopped;               /* no further block starts */
+	bool is_draining;              /* a warp is killed after its next turn, unless it stalls */
 	const struct sgpu_insn *insns; /* borrowed, until the launch is taken out */
 	struct sgpu_warp *warps;       /* borrowed: warp_count of them */
 };

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0
+# shellcheck shell=bash
+# A guest with the modules and the test programs, in QEMU's emulator; sourced by run after setup.sh.
+
+: "${root:?}" "${logs:?}" "${kmod_cache:?}" "${kmod_here:?}" "${kmod_out?}" "${kmod_debug:?}"
+
+kmod_memory=2048	# MiB
+kmod_cpus=2
+kmod_programs=		# the folder of the guest's programs, once they are built
+
+# ---- what runs in it ------------------------------------------------------
+
+# Each file of guest/ with a main() is a program of its name; all others are linked into each.
+kmod_guest() {
+	local cc=gcc file name new log=$logs/kmod-guest.log driver=${kmod_tree:-$(kmod_debian)/driver}
+	local -a common=() programs=() flags=(-std=gnu17 -O2 -g0 -static -pthread -Wall -Wextra
+		"-I$root" "-I$kmod_here/guest" -isystem "$driver/nvidia-uvm" -isystem "$driver/common/inc")
+	have gcc || cc=cc
+	kmod_programs=$kmod_cache/guest/$({
+		kmod_hash "$kmod_here/guest"
+		cat "$kmod_here"/softgpu/*.h "$driver/nvidia-uvm"/uvm*ioctl.h
+		"$cc" --version
+	} | sha256sum | cut -c 1-16)
+	[[ ! -d $kmod_programs ]] || return 0
+	mkdir -p "$kmod_cache/guest"
+	new=$(mktemp -d "$kmod_cache/guest/new.XXXXXX")
+	for file in "$kmod_here"/guest/*.c; do
+		[[ -e $file ]] || continue
+		if grep -qE '^int main\(' "$file"; then
+			programs+=("$file")
+		else
+			common+=("$file")
+		fi
+	done
+	for file in ${programs[@]+"${programs[@]}"}; do
+		name=$(basename "$file" .c)
+		if ! "$cc" "${flags[@]}" "$file" ${common[@]+"${common[@]}"} -o "$new/$name" -lm >"$log" 2>&1; then
+			rm -rf "$new"
+			grep -m 6 -A 4 'error' "$log" >&2 || tail -n 5 "$log" >&2
+			say "$name, a program of the guest, was not built, see $log"
+			return 1
+		fi
+	done
+	find "$kmod_cache/guest" -mindepth 1 -maxdepth 1 ! -name 'new.*' -mtime +7 -exec rm -rf {} +
+	mv "$new" "$kmod_programs" 2>/dev/null || [[ -d $kmod_programs ]]
+}
+
+# kmod_initramfs <file>: out of kmod_out, kmod_programs and guest/init.
+kmod_initramfs() {
+	local dir
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/wic-kmod.XXXXXX")
+	{
+		mkdir "$dir/bin" "$dir/mod" "$dir/test" &&
+			cp "$(kmod_debian)/bin/busybox" "$dir/bin/" &&
+			cp "$kmod_here/guest/init" "$dir/" &&
+			cp "$kmod_out"/*.ko "$dir/mod/" &&
+			cp -r "$kmod_programs/." "$dir/test/" &&
+			(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$1"
+	} || { rm -rf "$dir" && return 1; }
+	rm -rf "$dir"
+}
+
+# ---- a boot ---------------------------------------------------------------
+
+# kmod_qemu <GPUs> <initramfs> <words for the kernel>: makes kmod_command.  "edu" is a PCI device of
+# which only that it can do DMA is used.
+kmod_qemu() {
+	local gpus=$1 initramfs=$2 i
+	shift 2
+	# The messages before a panic are shown by panic_print, when it comes to that.
+	kmod_command=(qemu-system-x86_64 -accel "tcg,thread=multi" -cpu max -smp "$kmod_cpus" -m "$kmod_memory"
+		-nodefaults -no-user-config -display none -no-reboot
+		-kernel "$(kmod_kernel image)" -initrd "$initramfs"
+		-append "console=ttyS0 quiet loglevel=1 log_buf_len=16M panic=-1 oops=panic panic_print=32 $(
+			)mitigations=off tsc=reliable no_timer_check random.trust_cpu=on $*")
+	for ((i = 0; i < gpus; i++)); do
+		kmod_command+=(-device edu)
+	done
+}
+
+# A debug kernel is many times slower.
+kmod_limit() {
+	if [[ $kmod_debug == 1 ]]; then
+		echo $(($1 * 8))
+	else
+		echo "$1"
+	fi
+}
+
+# kmod_boot <log> <initramfs> <GPUs> <seconds> <wic.* words>: what the guest does goes to the log.
+# The guest ends itself after these seconds and says more of what hangs than QEMU could.
+kmod_boot() {
+	local log=$1 initramfs=$2 gpus=$3 limit rc=0
+	limit=$(kmod_limit "$4")
+	shift 4
+	kmod_qemu "$gpus" "$initramfs" "wic.limit=$limit" "$@"
+	timeout --foreground -k 5 $((limit + 30)) "${kmod_command[@]}" -serial stdio </dev/null 2>&1 |
+		tr -d '\r' >"$log" || rc=$?
+	[[ $rc == 0 ]] || echo "fail boot: QEMU ended with status $rc$([[ $rc != 124 ]] || echo ', out of time')" >>"$log"
+}
+
+# kmod_shell <initramfs> <wic.* words>: a boot for a person at a terminal; Ctrl-A X ends it.
+kmod_shell() {
+	kmod_qemu 2 "$1" wic.limit=86400 wic.tests=shell "${@:2}"
+	"${kmod_command[@]}" -serial mon:stdio
+}
+
+# kmod_parse <log>: prints "passed NAME", "failed NAME: WHY", "skipped NAME: WHY".  A guest that
+# did not come to its end has failed whatever it had passed.
+kmod_parse() {
+	awk '
+		/^ok [^ ]+$/ { print "passed " $2; next }
+		/^fail [^ :]+: ./ { print "failed " substr($0, 6); next }
+		/^skip [^ :]+: ./ { print "skipped " substr($0, 6); next }
+		/^(ok|fail|skip) / { print "failed protocol: a line that is not understood: " $0 }
+		/^wic-begin / { begun = 1 }
+		/^wic-end / { ended = 1 }
+		/^Kernel panic|Kernel panic - / { panic = $0 }
+		END {
+			if (panic)
+				print "failed panic: " panic
+			else if (!begun)
+				print "failed boot: the guest did not start"
+			else if (!ended)
+				print "failed end: the guest died"
+		}' "$1"
+}
