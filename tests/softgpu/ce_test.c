@@ -202,7 +202,7 @@ static void copy_each_to_each(void)
 static void copy_random(void)
 {
 	struct front *front = begin();
-	uint64_t rng = 3;
+	uint64_t rng = 3, sum = 0;
 	uint32_t i, from, to, bytes;
 
 	bytes_get(front, VA, was, BYTES);
@@ -214,10 +214,12 @@ static void copy_random(void)
 		if (from < to + bytes && to < from + bytes)
 			continue;
 		memcpy(was + to, was + from, bytes);
+		sum += bytes;
 		push_copy(front, virtual(VA + to), virtual(VA + from), bytes);
 		front_do(front);
 	}
 	bytes_are(front, VA, was, BYTES);
+	TEST_EQ(front->gpu.counters.copy_bytes, sum);
 	front_fini(front);
 }
 
@@ -246,6 +248,12 @@ static void copy_faults(void)
 	push_semaphore(front, SEMAPHORE, 1, ONE_WORD);
 	front_fails(front, "channel 1: fault of the destination at 0xffffffff, at LAUNCH_DMA "
 			   "(0x300) 0x582 on subchannel 4");
+	TEST_EQ(front_word(front, SEMAPHORE), 0);
+	/* Nor one of the same launch. */
+	FRONT_CE(front, SET_SEMAPHORE_A, SEMAPHORE >> 32, (uint32_t)SEMAPHORE, 1);
+	FRONT_CE(front, LINE_LENGTH_IN, 1);
+	FRONT_CE(front, LAUNCH_DMA, COPY | ONE_WORD);
+	front_fails(front, "fault of the source at 0x0");
 	TEST_EQ(front_word(front, SEMAPHORE), 0);
 	push_copy(front, virtual(VA), virtual(VA + BYTES - 100), 101);
 	front_fails(front, "fault of the source at 0x7f0000010000");
@@ -339,12 +347,13 @@ static void fill_components(void)
 				components |= (CONST_A + rest % 3) << 4 * c;
 			at = (choice * 37 + shape) % 5000;
 			elements = choice % 4 ? 1 + choice % 50 : 1200;
-			bytes_get(front, VA + at, was, 22000);
+			/* And what is behind it. */
+			bytes_get(front, VA + at, was, 16 * elements + 99);
 			fill_naive(components, 0, elements);
 			FRONT_CE(front, SET_REMAP_CONST_A, A, B);
 			push_fill(front, virtual(VA + at), components, elements);
 			front_do(front);
-			bytes_are(front, VA + at, was, 22000);
+			bytes_are(front, VA + at, was, 16 * elements + 99);
 		}
 	}
 	TEST_EQ(front->gpu.counters.memsets, 16 * 81);

@@ -271,6 +271,16 @@ static void pushbuffer_crosses_pages(void)
 	front_fini(front);
 }
 
+static void pushbuffer_ends_within_a_word(void)
+{
+	struct front *front = front_init();
+
+	FRONT_RELEASE(front, SEMAPHORE, 1);
+	front->rm.bytes = 4 * front->end - 2;
+	front_fails(front, "fault of the pushbuffer at 0x1200000014");
+	front_fini(front);
+}
+
 static void step_keeps_to_its_budget(void)
 {
 	struct front *front = front_init();
@@ -348,6 +358,12 @@ static void at_takes_rm_first(void)
 	TEST_TRUE(sgpu_channel_at(channel, mapping.va + 4098, SGPU_ACCESS_READ, &left) ==
 		  front->world.vidmem + mapping.at.address + 4098);
 	TEST_EQ(left, 65536 - 4098);
+	/* A page of 64 KiB in system memory, which is in one piece up to the next 4 KiB only. */
+	mapping.at = world_take(&front->world, SGPU_APERTURE_SYSMEM, 65536);
+	mapping.va += 65536;
+	world_map(&front->world, &front->vas.pdb, &mapping);
+	TEST_TRUE(sgpu_channel_at(channel, mapping.va + 4098, SGPU_ACCESS_READ, &left));
+	TEST_EQ(left, 4096 - 2);
 	left = 77;
 	TEST_TRUE(!sgpu_channel_at(channel, mapping.va, SGPU_ACCESS_WRITE, &left));
 	TEST_TRUE(!sgpu_channel_at(channel, mapping.va + 65536, SGPU_ACCESS_READ, &left));
@@ -470,6 +486,7 @@ int main(int argc, char **argv)
 		TEST(header_nop_skips_inline_data),
 		TEST(header_bad_fails),
 		TEST(pushbuffer_crosses_pages),
+		TEST(pushbuffer_ends_within_a_word),
 		TEST(step_keeps_to_its_budget),
 		TEST(fail_ends_one_channel),
 		TEST(at_takes_rm_first),

@@ -98,6 +98,8 @@ static void semaphore_in_page_tables(void)
 	mapping.flags = WORLD_PTE_READ_ONLY;
 	mapping.va += 4096;
 	world_map(&front->world, &front->vas.pdb, &mapping);
+	FRONT_ACQUIRE(front, mapping.va, 0);
+	front_do(front);
 	FRONT_RELEASE(front, mapping.va, 4);
 	front_fails(front, "fault of a semaphore at 0x80001000, at SEM_EXECUTE");
 	front_fini(front);

@@ -224,10 +224,8 @@ static enum sgpu_next word_read(struct sgpu_channel *channel, struct window *win
 		window->va = va;
 		window->at = sgpu_channel_at(channel, va, SGPU_ACCESS_READ, &window->bytes);
 	}
-	if (!window->at || window->bytes - (va - window->va) < 4) {
-		channel->has_method = false;
+	if (!window->at || window->bytes - (va - window->va) < 4)
 		return sgpu_channel_fail(channel, "fault of the pushbuffer at", va);
-	}
 	memcpy(word_out, window->at + (va - window->va), 4);
 	return SGPU_NEXT;
 }

@@ -59,8 +59,8 @@ static enum sgpu_next acquire(struct sgpu_channel *channel, uint64_t va, uint32_
 
 	if (!at)
 		return SGPU_ERROR;
-	/* At most half the numbers ahead of the payload, which may have wrapped. */
-	if (sgpu_load32(at) - payload > INT32_MAX) {
+	/* Less than half of all numbers ahead of the payload, which may have wrapped. */
+	if (sgpu_load32(at) - payload >= 1u << 31) {
 		counters->acquire_stalls += !channel->is_acquiring;
 		channel->is_acquiring = true;
 		return SGPU_STALL;
