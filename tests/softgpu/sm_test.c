@@ -403,6 +403,45 @@ static void sgpu_launch_kill_ended_blocks(void)
 	rig_fini(&rig);
 }
 
+/* Draining: who is ready ends after one turn more, who waits at a barrier when nobody is left to
+ * come; who is stalled stays, also over a replay that does not help; no block starts. */
+static void sgpu_sm_step_drains(void)
+{
+	struct sgpu_launch *launch = all_states_begin();
+
+	launch->is_stopped = true;
+	launch->is_draining = true;
+	rig_run(&rig);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_AT_BARRIER), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_EXITED), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_KILLED), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_PENDING), 8);
+	TEST_EQ(sgpu_sm_replay(rig.gpu), 8);
+	rig_run(&rig);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 8);
+	TEST_EQ(sgpu_sm_outstanding(rig.gpu, &rig.vas, RIG_CHANNEL), 8);
+	rig_map(&rig, VA, 0);
+	TEST_EQ(sgpu_sm_replay(rig.gpu), 8);
+	rig_run(&rig);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 0);
+	TEST_EQ(rig_count(launch, SGPU_WARP_AT_BARRIER), 0);
+	TEST_EQ(rig_count(launch, SGPU_WARP_PENDING), 8);
+	TEST_TRUE(!sgpu_launch_is_done(launch));
+	/* Behind the barrier was an exit. */
+	TEST_EQ(rig_count(launch, SGPU_WARP_EXITED), 16);
+	TEST_EQ(rig_count(launch, SGPU_WARP_KILLED), 16);
+	TEST_EQ(rig.gpu->counters.warps_killed, 16);
+	sgpu_sm_stop(rig.gpu, &rig.vas, RIG_CHANNEL);
+	rig_check(&rig);
+	TEST_TRUE(sgpu_launch_is_done(launch));
+	rig_free(launch);
+	rig_fini(&rig);
+}
+
 /* A launch is stopped by its channel, or with its address space; others run on. */
 static void sgpu_sm_stop_which(void)
 {
@@ -446,14 +485,23 @@ static void sgpu_launch_remove_order(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(sgpu_launch_start_bad),    TEST(sgpu_launch_start_registers),
-		TEST(sgpu_sm_step_spreads),     TEST(sgpu_sm_step_overtakes),
-		TEST(sgpu_sm_step_block_room),  TEST(sgpu_sm_step_many),
-		TEST(sgpu_sm_step_fair),        TEST(sgpu_sm_step_seed),
-		TEST(sgpu_sm_step_barrier),     TEST(sgpu_sm_step_barrier_ended),
-		TEST(sgpu_launch_kill_states),  TEST(sgpu_launch_kill_ended_blocks),
-		TEST(sgpu_launch_kill_pending), TEST(sgpu_sm_stop_which),
-		TEST(sgpu_launch_remove_order), { 0 },
+		TEST(sgpu_launch_start_bad),
+		TEST(sgpu_launch_start_registers),
+		TEST(sgpu_sm_step_spreads),
+		TEST(sgpu_sm_step_overtakes),
+		TEST(sgpu_sm_step_block_room),
+		TEST(sgpu_sm_step_many),
+		TEST(sgpu_sm_step_fair),
+		TEST(sgpu_sm_step_seed),
+		TEST(sgpu_sm_step_barrier),
+		TEST(sgpu_sm_step_barrier_ended),
+		TEST(sgpu_launch_kill_states),
+		TEST(sgpu_launch_kill_ended_blocks),
+		TEST(sgpu_launch_kill_pending),
+		TEST(sgpu_sm_step_drains),
+		TEST(sgpu_sm_stop_which),
+		TEST(sgpu_launch_remove_order),
+		{ 0 },
 	};
 
 	return test_main(argc, argv, tests);

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* The parts put together. */
 #include "gpu.h"
 
 /* Of a step; small enough that what a driver's thread waits for comes soon. */

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* An instruction of a warp: registers, memory, faults. */
 #include "warp.h"
 
 #include "gpu.h"
