@@ -14,6 +14,7 @@
 #include <linux/stddef.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#define INT32_MAX S32_MAX
 #define UINT32_MAX U32_MAX
 #define sgpu_log(format, ...) pr_err("softgpu: " format "\n", ##__VA_ARGS__)
 #else
