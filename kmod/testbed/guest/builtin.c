@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+#include "builtin.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PARAMS_BYTES 4096 /* more than any of the driver's */
+#define LIMIT_MS 60000
+
+NvProcessorUuid builtin_uuid(const struct builtin_world *world, uint32_t gpu)
+{
+	NvProcessorUuid uuid = NV_PROCESSOR_UUID_CPU_DEFAULT;
+
+	if (gpu != SOFTGPU_CPU)
+		memcpy(uuid.uuid, world->gpus.info.uuid[gpu], sizeof(uuid.uuid));
+	return uuid;
+}
+
+static int open_world(struct builtin_world *world, uint32_t gpus)
+{
+	struct softgpu_range halves = { .bytes = SOFTGPU_BLOCK_BYTES / 2 };
+	int err = softgpu_open(&world->gpus, gpus);
+
+	if (err != 0)
+		return err;
+	err = softgpu_map(&world->gpus, BUILTIN_BLOCKS * (size_t)SOFTGPU_BLOCK_BYTES,
+			  (void **)&world->blocks);
+	if (err == 0)
+		err = softgpu_map(&world->gpus, SOFTGPU_BLOCK_BYTES, (void **)&world->halves);
+	/* Mapped again in two pieces. */
+	halves.start = world->halves;
+	if (err == 0)
+		err = softgpu_map_at(&world->gpus, halves);
+	halves.start = world->halves + halves.bytes;
+	if (err == 0)
+		err = softgpu_map_at(&world->gpus, halves);
+	if (err != 0) {
+		softgpu_close(&world->gpus);
+		return err;
+	}
+	for (uint32_t block = 0; block < BUILTIN_BLOCKS; block++)
+		world->blocks[block * (size_t)SOFTGPU_BLOCK_BYTES] = 1;
+	world->halves[0] = 1;
+	world->halves[halves.bytes] = 1;
+	return 0;
+}
+
+/* Without GPUs nvidia-uvm offers managed memory all the same. */
+static void close_world(struct builtin_world *world)
+{
+	int err;
+
+	testbed_begin("close", LIMIT_MS);
+	softgpu_unmap(
+		(struct softgpu_range){ world->blocks, BUILTIN_BLOCKS * SOFTGPU_BLOCK_BYTES });
+	softgpu_unmap((struct softgpu_range){ world->halves, SOFTGPU_BLOCK_BYTES });
+	err = softgpu_close(&world->gpus);
+	if (err != 0)
+		testbed_fail("%s, status %#x", strerror(-err), softgpu_status());
+	else
+		testbed_ok();
+}
+
+static void run_call(const struct builtin_world *world, const struct builtin_call *call)
+{
+	const uint32_t times = call->is_each_gpu ? world->gpus.gpus : 1;
+
+	testbed_begin(call->name, call->limit_ms != 0 ? call->limit_ms : LIMIT_MS);
+	for (uint32_t gpu = 0; gpu < times; gpu++) {
+		_Alignas(8) uint8_t params[PARAMS_BYTES] = { 0 };
+		const char *why = NULL;
+		int err;
+
+		if (call->fill != NULL)
+			call->fill(world, gpu, params);
+		err = softgpu_uvm(world->gpus.uvm_fd, call->request, params,
+				  (const uint32_t *)(const void *)(params + call->status_at));
+		if (softgpu_status() == NV_WARN_NOTHING_TO_DO) {
+			testbed_skip("the driver says that there is nothing to do");
+			return;
+		}
+		if (err != 0)
+			why = testbed_why("%s, status %#x", strerror(-err), softgpu_status());
+		else if (call->check != NULL)
+			why = call->check(world, params);
+		if (why != NULL) {
+			testbed_fail("GPU %u: %s", gpu, why);
+			return;
+		}
+	}
+	testbed_ok();
+}
+
+static void run_case(struct builtin_world *world, const struct builtin_case *one)
+{
+	const uint32_t times = one->gpus == 1 ? world->gpus.gpus : 1;
+
+	testbed_begin(one->name, LIMIT_MS);
+	for (uint32_t gpu = 0; gpu < times; gpu++) {
+		const char *why = one->run(world, gpu);
+
+		if (why != NULL) {
+			testbed_fail("GPU %u: %s, last status %#x", gpu, why, softgpu_status());
+			return;
+		}
+	}
+	testbed_ok();
+}
+
+/*
+ * Those of the tables that the number of GPUs allows: with 0 those that need none, else those
+ * that need some and no more than there are.
+ */
+static bool is_wanted(uint32_t needed, uint32_t gpus)
+{
+	return gpus == 0 ? needed == 0 : needed > 0 && needed <= gpus;
+}
+
+static void run_all(struct builtin_world *world, uint32_t gpus)
+{
+	for (size_t i = 0; i < builtin_cases_count; i++) {
+		if (is_wanted(builtin_cases[i].gpus, gpus))
+			run_case(world, &builtin_cases[i]);
+	}
+	for (size_t i = 0; i < builtin_calls_count; i++) {
+		if (!is_wanted(builtin_calls[i].gpus, gpus))
+			continue;
+		if (builtin_calls[i].is_alone)
+			testbed_not_run(builtin_calls[i].name,
+					"by name only, in a boot of its own");
+		else
+			run_call(world, &builtin_calls[i]);
+	}
+	for (size_t i = 0; i < builtin_omitted_count && gpus == 0; i++)
+		testbed_not_run(builtin_omitted[i].name, builtin_omitted[i].why);
+}
+
+/* Return: whether there is one of that name. */
+static bool run_named(struct builtin_world *world, const char *name)
+{
+	for (size_t i = 0; i < builtin_cases_count; i++) {
+		if (strcmp(name, builtin_cases[i].name) == 0) {
+			run_case(world, &builtin_cases[i]);
+			return true;
+		}
+	}
+	for (size_t i = 0; i < builtin_calls_count; i++) {
+		if (strcmp(name, builtin_calls[i].name) == 0) {
+			run_call(world, &builtin_calls[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int run(char **words)
+{
+	struct builtin_world world = { .blocks = NULL };
+	uint64_t gpus = 0;
+	int err;
+
+	if (words[0] == NULL || !testbed_number(words[0], 0, SOFTGPU_GPUS_MAX, &gpus))
+		return TESTBED_USAGE;
+	testbed_begin("open", LIMIT_MS);
+	err = open_world(&world, (uint32_t)gpus);
+	if (err != 0) {
+		testbed_fail("%s, status %#x", strerror(-err), softgpu_status());
+		return TESTBED_SETUP;
+	}
+	testbed_ok();
+	if (words[1] == NULL)
+		run_all(&world, (uint32_t)gpus);
+	for (char **name = words + 1; *name != NULL; name++) {
+		if (!run_named(&world, *name))
+			return TESTBED_USAGE;
+	}
+	close_world(&world);
+	return testbed_failures() == 0 ? TESTBED_OK : TESTBED_FAILED;
+}
+
+const struct testbed_suite testbed_builtin = {
+	.name = "builtin",
+	.usage = "0|1|2 [NAME...]: the driver's own tests on that many GPUs",
+	.run = run,
+};

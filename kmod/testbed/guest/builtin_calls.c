@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+#include "builtin.h"
+
+/* What NV_ERR_INVALID_STATE and others mean is said by the kernel's log: the driver prints the
+ * condition that did not hold. */
+
+static void fill_range_tree_random(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_RANGE_TREE_RANDOM_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->seed = 1;
+	params->main_iterations = 500;
+	params->high_probability = 75;
+	params->add_remove_shrink_group_probability = 60;
+	params->shrink_probability = 20;
+	params->collision_checks = 8;
+	params->iterator_checks = 8;
+	params->max_end = 1ull << 40;
+	params->max_ranges = 256;
+	params->max_batch_count = 16;
+	params->max_attempts = 16;
+}
+
+static const char *check_range_tree_random(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_RANGE_TREE_RANDOM_PARAMS *params = raw;
+
+	(void)world;
+	return params->stats.total_adds == 0 ? "it added no range" : NULL;
+}
+
+static void fill_rb_tree_random(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_RB_TREE_RANDOM_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->iterations = 1000;
+	params->node_limit = 128;
+	params->seed = 1;
+}
+
+static void fill_range_allocator(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_RANGE_ALLOCATOR_SANITY_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->seed = 1;
+	params->iters = 1000;
+}
+
+static void fill_thread_context(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_THREAD_CONTEXT_SANITY_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->iterations = 1000;
+}
+
+static void fill_thread_context_perf(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_THREAD_CONTEXT_PERF_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->iterations = 100;
+}
+
+static void fill_perf_module(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PERF_MODULE_SANITY_PARAMS *params = raw;
+
+	(void)gpu;
+	params->range_address = (uintptr_t)world->blocks;
+	params->range_size = 2 * SOFTGPU_BLOCK_BYTES; /* two blocks that exist */
+}
+
+static void fill_flush_deferred(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_FLUSH_DEFERRED_WORK_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->work_type = UvmTestDeferredWorkTypeAcessedByMappings;
+}
+
+/* No session listens: the event and the counter go through the filters and nowhere. */
+static void fill_inject_event(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_INJECT_TOOLS_EVENT_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->entry.eventData.eventType = UvmEventTypeMigration;
+	params->count = 4;
+}
+
+static void fill_increment_counter(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_INCREMENT_TOOLS_COUNTER_PARAMS *params = raw;
+
+	(void)gpu;
+	params->amount = 1;
+	params->count = 4;
+	params->processor = builtin_uuid(world, SOFTGPU_CPU);
+}
+
+/* 47 bits of user addresses on x86-64, but for the last page or the two last. */
+static const char *check_user_end(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_GET_USER_SPACE_END_ADDRESS_PARAMS *params = raw;
+
+	(void)world;
+	if (params->user_space_end_address >> 46 != 1)
+		return testbed_why("user space ends at %#llx",
+				   (unsigned long long)params->user_space_end_address);
+	return NULL;
+}
+
+static const char *check_chunk_sizes(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_GET_CPU_CHUNK_ALLOC_SIZES_PARAMS *params = raw;
+
+	(void)world;
+	return (params->alloc_size_mask & 4096) != 0 ? NULL : "4 KiB is no size of a chunk";
+}
+
+/* What libsoftgpu's second file is for. */
+static const char *check_pageable(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_GET_PAGEABLE_MEM_ACCESS_TYPE_PARAMS *params = raw;
+
+	(void)world;
+	if (params->type != UVM_TEST_PAGEABLE_MEM_ACCESS_TYPE_MMU_NOTIFIER)
+		return testbed_why("type %u, not that of an MMU notifier", params->type);
+	return NULL;
+}
+
+static void fill_mm_or_current(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_VA_SPACE_MM_OR_CURRENT_RETAIN_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->sleep_us = 1000;
+}
+
+static void fill_va_block_info(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_VA_BLOCK_INFO_PARAMS *params = raw;
+
+	(void)gpu;
+	params->lookup_address = (uintptr_t)world->blocks + 4096;
+}
+
+static const char *check_va_block_info(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_VA_BLOCK_INFO_PARAMS *params = raw;
+	const uint64_t start = (uintptr_t)world->blocks;
+
+	if (params->va_block_start != start ||
+	    params->va_block_end != start + SOFTGPU_BLOCK_BYTES - 1)
+		return "another block than the one that was mapped";
+	return NULL;
+}
+
+static void fill_va_range_info(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_VA_RANGE_INFO_PARAMS *params = raw;
+
+	(void)gpu;
+	params->lookup_address = (uintptr_t)world->halves;
+}
+
+static const char *check_va_range_info(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_VA_RANGE_INFO_PARAMS *params = raw;
+
+	if (params->type != UVM_TEST_VA_RANGE_TYPE_MANAGED)
+		return testbed_why("type %u, not managed", params->type);
+	if (params->va_range_end != (uintptr_t)world->halves + SOFTGPU_BLOCK_BYTES / 2 - 1)
+		return "another range than the one that was mapped";
+	return params->managed.owned_by_calling_process ? NULL : "not owned by this process";
+}
+
+/* ---- on GPUs ---------------------------------------------------------------- */
+
+static void fill_ref_count(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_GET_GPU_REF_COUNT_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+static const char *check_ref_count(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_GET_GPU_REF_COUNT_PARAMS *params = raw;
+
+	(void)world;
+	return params->ref_count > 0 ? NULL : "a registered GPU has no reference";
+}
+
+static void fill_peer_ref_count(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PEER_REF_COUNT_PARAMS *params = raw;
+
+	(void)gpu;
+	params->gpu_uuid_1 = builtin_uuid(world, 0);
+	params->gpu_uuid_2 = builtin_uuid(world, 1);
+}
+
+static const char *check_peer_ref_count(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_PEER_REF_COUNT_PARAMS *params = raw;
+
+	(void)world;
+	return params->ref_count > 0 ? NULL : "the GPUs are no peers";
+}
+
+static void fill_peer_identity(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PEER_IDENTITY_MAPPINGS_PARAMS *params = raw;
+
+	(void)gpu;
+	params->gpuA = builtin_uuid(world, 0);
+	params->gpuB = builtin_uuid(world, 1);
+}
+
+static void fill_stress_noop(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_CHANNEL_STRESS_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->mode = UVM_TEST_CHANNEL_STRESS_MODE_NOOP_PUSH;
+	params->iterations = 200;
+	params->seed = 1;
+}
+
+static void fill_flush(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_FAULT_BUFFER_FLUSH_PARAMS *params = raw;
+
+	(void)world, (void)gpu;
+	params->iterations = 20;
+}
+
+static void fill_pmm_query(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMM_QUERY_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->key = UVM_TEST_CHUNK_SIZE_GET_USER_SIZE;
+}
+
+static const char *check_pmm_query(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_PMM_QUERY_PARAMS *params = raw;
+
+	(void)world;
+	return (params->value & SOFTGPU_BLOCK_BYTES) != 0 ? NULL : "2 MiB is no size of a chunk";
+}
+
+static void fill_pmm_async(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMM_ASYNC_ALLOC_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->num_chunks = 64;
+	params->num_work_iterations = 4;
+}
+
+static void fill_pma_alloc(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMA_ALLOC_FREE_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->page_size = SOFTGPU_BLOCK_BYTES;
+	params->num_pages = 4;
+	params->nap_us_before_free = 1000;
+}
+
+static void fill_pmm_alloc_root(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMM_ALLOC_FREE_ROOT_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->nap_us_before_free = 1000;
+}
+
+static void fill_pmm_release(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMM_RELEASE_FREE_ROOT_CHUNKS_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+static void fill_pma_batch(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMA_GET_BATCH_SIZE_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+static const char *check_pma_batch(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_PMA_GET_BATCH_SIZE_PARAMS *params = raw;
+
+	(void)world;
+	return params->pma_batch_size >= SOFTGPU_BLOCK_BYTES ? NULL : "less than a chunk";
+}
+
+static void fill_pma_stats(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMM_QUERY_PMA_STATS_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+static void fill_drain(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_DRAIN_REPLAYABLE_FAULTS_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->timeout_ns = 5000000000ull;
+}
+
+static void fill_counters_default(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_ACCESS_COUNTERS_ENABLED_BY_DEFAULT_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+/* Turing's are off unless the module's parameters ask for migrations by them. */
+static const char *check_counters_default(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_ACCESS_COUNTERS_ENABLED_BY_DEFAULT_PARAMS *params = raw;
+
+	(void)world;
+	return params->enabled ? "access counters are enabled" : NULL;
+}
+
+static void fill_counters_reset(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_RESET_ACCESS_COUNTERS_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+static void fill_flush_events(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_TOOLS_FLUSH_REPLAY_EVENTS_PARAMS *params = raw;
+
+	params->gpuUuid = builtin_uuid(world, gpu);
+}
+
+static void fill_numa_closest(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_NUMA_GET_CLOSEST_CPU_NODE_TO_GPU_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+}
+
+static void fill_channel_space(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_CHECK_CHANNEL_VA_SPACE_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->rm_ctrl_fd = -1;
+	params->client = world->gpus.client;
+	params->channel = world->gpus.channel[gpu];
+	params->va_space_fd = world->gpus.uvm_fd;
+}
+
+#define CALL(NAME, GPUS, ...)                                                              \
+	{                                                                                  \
+		.name = #NAME, .request = UVM_TEST_##NAME,                                 \
+		.status_at = offsetof(UVM_TEST_##NAME##_PARAMS, rmStatus), .gpus = (GPUS), \
+		__VA_ARGS__                                                                \
+	}
+
+const struct builtin_call builtin_calls[] = {
+	CALL(RNG_SANITY, 0),
+	CALL(RANGE_TREE_DIRECTED, 0),
+	CALL(RANGE_TREE_RANDOM, 0, .fill = fill_range_tree_random,
+	     .check = check_range_tree_random),
+	CALL(LOCK_SANITY, 0),
+	CALL(PERF_UTILS_SANITY, 0),
+	CALL(KVMALLOC, 0),
+	CALL(PERF_EVENTS_SANITY, 0),
+	CALL(PERF_MODULE_SANITY, 0, .fill = fill_perf_module),
+	CALL(RANGE_ALLOCATOR_SANITY, 0, .fill = fill_range_allocator),
+	CALL(RB_TREE_DIRECTED, 0),
+	CALL(RB_TREE_RANDOM, 0, .fill = fill_rb_tree_random),
+	CALL(NV_KTHREAD_Q, 0),
+	CALL(PAGE_TREE, 0),
+	CALL(THREAD_CONTEXT_SANITY, 0, .fill = fill_thread_context),
+	CALL(THREAD_CONTEXT_PERF, 0, .fill = fill_thread_context_perf),
+	CALL(FLUSH_DEFERRED_WORK, 0, .fill = fill_flush_deferred),
+	CALL(INJECT_TOOLS_EVENT, 0, .fill = fill_inject_event),
+	CALL(INCREMENT_TOOLS_COUNTER, 0, .fill = fill_increment_counter),
+	CALL(GET_USER_SPACE_END_ADDRESS, 0, .check = check_user_end),
+	CALL(GET_CPU_CHUNK_ALLOC_SIZES, 0, .check = check_chunk_sizes),
+	CALL(GET_PAGEABLE_MEM_ACCESS_TYPE, 0, .check = check_pageable),
+	CALL(VA_SPACE_MM_OR_CURRENT_RETAIN, 0, .fill = fill_mm_or_current),
+	CALL(VA_BLOCK_INFO, 0, .fill = fill_va_block_info, .check = check_va_block_info),
+	CALL(VA_RANGE_INFO, 0, .fill = fill_va_range_info, .check = check_va_range_info),
+
+	CALL(GET_GPU_REF_COUNT, 1, .is_each_gpu = true, .fill = fill_ref_count,
+	     .check = check_ref_count),
+	CALL(RM_MEM_SANITY, 1),
+	CALL(GPU_SEMAPHORE_SANITY, 1),
+	CALL(TRACKER_SANITY, 1),
+	CALL(PUSH_SANITY, 1),
+	CALL(CE_SANITY, 1),
+	CALL(HOST_SANITY, 1),
+	CALL(MEM_SANITY, 1),
+	CALL(FAULT_BUFFER_FLUSH, 1, .fill = fill_flush),
+	CALL(CHANNEL_STRESS, 1, .fill = fill_stress_noop),
+	CALL(VA_BLOCK, 1),
+	CALL(CPU_CHUNK_API, 1),
+	CALL(PMM_QUERY, 1, .is_each_gpu = true, .fill = fill_pmm_query, .check = check_pmm_query),
+	CALL(PMM_ASYNC_ALLOC, 1, .is_each_gpu = true, .fill = fill_pmm_async),
+	CALL(PMA_ALLOC_FREE, 1, .is_each_gpu = true, .fill = fill_pma_alloc),
+	CALL(PMM_ALLOC_FREE_ROOT, 1, .is_each_gpu = true, .fill = fill_pmm_alloc_root),
+	CALL(PMM_RELEASE_FREE_ROOT_CHUNKS, 1, .is_each_gpu = true, .fill = fill_pmm_release),
+	CALL(PMA_GET_BATCH_SIZE, 1, .is_each_gpu = true, .fill = fill_pma_batch,
+	     .check = check_pma_batch),
+	CALL(PMM_QUERY_PMA_STATS, 1, .is_each_gpu = true, .fill = fill_pma_stats),
+	CALL(DRAIN_REPLAYABLE_FAULTS, 1, .is_each_gpu = true, .fill = fill_drain),
+	CALL(ACCESS_COUNTERS_ENABLED_BY_DEFAULT, 1, .is_each_gpu = true,
+	     .fill = fill_counters_default, .check = check_counters_default),
+	CALL(RESET_ACCESS_COUNTERS, 1, .is_each_gpu = true, .fill = fill_counters_reset),
+	CALL(TOOLS_FLUSH_REPLAY_EVENTS, 1, .is_each_gpu = true, .fill = fill_flush_events),
+	CALL(NUMA_GET_CLOSEST_CPU_NODE_TO_GPU, 1, .is_each_gpu = true, .fill = fill_numa_closest),
+	CALL(CHECK_CHANNEL_VA_SPACE, 1, .is_each_gpu = true, .fill = fill_channel_space),
+	CALL(PEER_REF_COUNT, 2, .fill = fill_peer_ref_count, .check = check_peer_ref_count),
+	CALL(PEER_IDENTITY_MAPPINGS, 2, .fill = fill_peer_identity),
+	/*
+	 * It ends channels by errors and makes the channel manager anew, but leaves the parent
+	 * GPU's replay_tracker with entries of channels that are gone; later tests pay for it.
+	 */
+	CALL(CHANNEL_SANITY, 1, .is_alone = true),
+};
+const size_t builtin_calls_count = sizeof(builtin_calls) / sizeof(builtin_calls[0]);
+
+const struct builtin_omission builtin_omitted[] = {
+	{ "GET_RM_PTES", "of memory that RM allocated, which the fake RM has none of" },
+	{ "MAKE_CHANNEL_STOPS_IMMEDIATE",
+	  "no test: makes StopChannel hide what it should wait for" },
+	{ "RECONFIGURE_ACCESS_COUNTERS", "the fake RM has no access counters" },
+	{ "ENABLE_NVLINK_PEER_ACCESS", "the GPUs are peers over PCIe" },
+	{ "DISABLE_NVLINK_PEER_ACCESS", "the GPUs are peers over PCIe" },
+	{ "PMM_INDIRECT_PEERS", "needs GPUs whose memory the CPU can map: NVLink to the CPU" },
+	{ "PMM_CHUNK_WITH_ELEVATED_PAGE", "needs a GPU that is a NUMA node" },
+	{ "SEC2_SANITY", "needs confidential computing" },
+	{ "SEC2_CPU_GPU_ROUNDTRIP", "needs confidential computing" },
+	{ "REGISTER_UNLOAD_STATE_BUFFER", "no test: where the driver writes at its end whether "
+					  "memory leaked; its log says it too" },
+	{ "SPLIT_INVALIDATE_DELAY", "no test: a delay within HMM, which this kernel is without" },
+	{ "SKIP_MIGRATE_VMA", "no test: a switch of pageable memory, which Turing cannot access" },
+	{ "DESTROY_GPU_VA_SPACE_DELAY", "no test: a delay for ATS" },
+	{ "VA_RANGE_INJECT_ADD_GPU_VA_SPACE_ERROR",
+	  "no test: an error within the registration of a GPU" },
+	{ "PMM_INJECT_PMA_EVICT_ERROR",
+	  "no test: an error of evictions that RM asks for; it asks none" },
+};
+const size_t builtin_omitted_count = sizeof(builtin_omitted) / sizeof(builtin_omitted[0]);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+#include "testbed.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_BYTES 96
+
+/* The child writes, the parent reads. */
+struct now {
+	atomic_uint_fast64_t deadline_ns; /* 0: no test; released after the name was written */
+	char suite[NAME_BYTES / 2];
+	char name[NAME_BYTES];
+};
+
+static struct now *now; /* shared with the child */
+static uint32_t failures;
+
+uint64_t testbed_now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void testbed_begin(const char *name, uint32_t limit_ms)
+{
+	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
+	snprintf(now->name, sizeof(now->name), "%s", name);
+	atomic_store_explicit(&now->deadline_ns, testbed_now_ns() + limit_ms * 1000000ull,
+			      memory_order_release);
+}
+
+/* One write, so that lines of two processes do not mix. */
+static void say(const char *word, const char *name, const char *format, va_list values)
+{
+	char why[512] = "";
+
+	if (format != NULL)
+		vsnprintf(why, sizeof(why), format, values);
+	printf("%s %s/%s%s%s\n", word, now->suite, name, format != NULL ? ": " : "", why);
+	fflush(stdout);
+}
+
+static void end(const char *word, const char *format, va_list values)
+{
+	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
+	say(word, now->name, format, values);
+}
+
+void testbed_ok(void)
+{
+	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
+	printf("ok %s/%s\n", now->suite, now->name);
+	fflush(stdout);
+}
+
+void testbed_fail(const char *why, ...)
+{
+	va_list values;
+
+	va_start(values, why);
+	end("fail", why, values);
+	va_end(values);
+	failures++;
+}
+
+void testbed_skip(const char *why, ...)
+{
+	va_list values;
+
+	va_start(values, why);
+	end("skip", why, values);
+	va_end(values);
+}
+
+void testbed_not_run(const char *name, const char *why)
+{
+	printf("skip %s/%s: %s\n", now->suite, name, why);
+	fflush(stdout);
+}
+
+const char *testbed_why(const char *format, ...)
+{
+	static _Thread_local char why[256];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(why, sizeof(why), format, values);
+	va_end(values);
+	return why;
+}
+
+uint32_t testbed_failures(void)
+{
+	return failures;
+}
+
+bool testbed_number(const char *word, uint64_t least, uint64_t most, uint64_t *number_out)
+{
+	uint64_t number;
+	char *end_of;
+
+	if (word == NULL)
+		return true;
+	errno = 0;
+	number = strtoull(word, &end_of, 10);
+	if (word[0] < '0' || word[0] > '9' || *end_of != 0 || errno != 0)
+		return false;
+	if (number < least || number > most)
+		return false;
+	*number_out = number;
+	return true;
+}
+
+uint64_t testbed_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545f4914f6cdd1dull;
+}
+
+/* A tenth of a second, or until a child has ended. */
+static void pause_for_child(void)
+{
+	const struct timespec tenth = { .tv_nsec = 100000000 };
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigtimedwait(&signals, NULL, &tenth);
+}
+
+static int watch(pid_t child)
+{
+	for (;;) {
+		const uint64_t deadline =
+			atomic_load_explicit(&now->deadline_ns, memory_order_acquire);
+		int status;
+
+		if (waitpid(child, &status, WNOHANG) == child) {
+			if (WIFEXITED(status))
+				return WEXITSTATUS(status);
+			printf("fail %s/%s: signal %d ended it\n", now->suite, now->name,
+			       WTERMSIG(status));
+			return TESTBED_FAILED;
+		}
+		if (deadline != 0 && testbed_now_ns() > deadline) {
+			printf("fail %s/%s: not done within its limit\n", now->suite, now->name);
+			kill(child, SIGKILL); /* it may hang in the kernel: not waited for */
+			return TESTBED_HANG;
+		}
+		pause_for_child();
+	}
+}
+
+int testbed_watch(const struct testbed_suite *suite, char **words)
+{
+	sigset_t signals;
+	pid_t child;
+
+	now = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (now == MAP_FAILED)
+		return TESTBED_SETUP;
+	snprintf(now->suite, sizeof(now->suite), "%s", suite->name);
+	snprintf(now->name, sizeof(now->name), "start");
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	child = fork();
+	if (child < 0)
+		return TESTBED_SETUP;
+	if (child == 0) {
+		int status;
+
+		sigprocmask(SIG_UNBLOCK, &signals, NULL);
+		status = suite->run(words);
+		if (status == TESTBED_USAGE)
+			fprintf(stderr, "testbed %s %s\n", suite->name, suite->usage);
+		exit(status);
+	}
+	return watch(child);
+}
