@@ -13,15 +13,15 @@ kmod_image=		# the initramfs
 
 # name | short or long | GPUs | seconds | wic.tests | wic.uvm | wic.fakerm
 kmod_boots='load|short|2|30||||
-builtin-0|short|0|60|testbed:builtin:0||
-builtin-1|short|1|60|testbed:builtin:1||
-builtin-2|short|2|60|testbed:builtin:2||
-sanity-1|short|1|60|testbed:builtin:1:CHANNEL_SANITY||
-sanity-2|short|2|60|testbed:builtin:2:CHANNEL_SANITY||
-basic-1|short|1|60|testbed:basic:1||
-basic-2|short|2|60|testbed:basic:2||
-fuzz|short|2|90|testbed:fuzz||
-defects|short|2|90|testbed:control||'
+builtin-0|short|1|120|testbed:builtin:0||
+builtin-1|short|1|120|testbed:builtin:1||
+builtin-2|short|2|120|testbed:builtin:2||
+sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
+sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
+basic-1|short|1|120|testbed:basic:1||
+basic-2|short|2|120|testbed:basic:2||
+fuzz|short|2|120|testbed:fuzz||
+defects|short|2|120|testbed:control||'
 
 # Its line of the table.
 kmod_boot_line() { grep -m 1 "^$1|" <<<"$kmod_boots"; }
