@@ -283,7 +283,7 @@ kmod_checks() {
 		skip_step kmod "missing: $(column "$(missing "$required_kmod")" 3 ,)"
 		return
 	fi
-	# Each boot in it has its own limit; what is stopped here is a slow machine.
+	# Each boot in it has its own limit; what is stopped here, a whole group of processes, is slow.
 	export -f kmod_check_in
 	step_seconds=$((need + 60))
 	step kmod bash -c 'kmod_check_in "$@"' bash "$need" "$root/run"
@@ -293,7 +293,7 @@ kmod_checks() {
 # kmod_check_in <seconds> <run>
 kmod_check_in() {
 	local rc=0
-	timeout --foreground -k 10 "$1" "$2" check-kmod --or-skip || rc=$?
+	timeout -k 10 "$1" "$2" check-kmod --or-skip || rc=$?
 	if [[ $rc == 124 ]]; then
 		echo "not done within $1 s"
 		rc=77

@@ -36,7 +36,7 @@ kmod_guest() {
 		name=$(basename "$file" .c)
 		if ! "$cc" "${flags[@]}" "$file" ${common[@]+"${common[@]}"} -o "$new/$name" -lm >"$log" 2>&1; then
 			rm -rf "$new"
-			grep -m 6 -A 4 'error' "$log" >&2 || tail -n 5 "$log" >&2
+			grep -m 6 -A 2 -E 'error:|undefined' "$log" >&2 || tail -n 5 "$log" >&2
 			say "$name, a program of the guest, was not built, see $log"
 			return 1
 		fi

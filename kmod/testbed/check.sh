@@ -13,10 +13,15 @@ kmod_image=		# the initramfs
 
 # name | short or long | GPUs | seconds | wic.tests | wic.uvm | wic.fakerm
 kmod_boots='load|short|2|30||||
-no-gpu|short|0|60|builtin_test:0|uvm_debug_prints=0|
-one-gpu|short|1|60|builtin_test:1||
-two-gpus|short|2|60|builtin_test:2||
-fuzz|short|2|90|fuzz||'
+builtin-0|short|1|120|testbed:builtin:0||
+builtin-1|short|1|120|testbed:builtin:1||
+builtin-2|short|2|120|testbed:builtin:2||
+sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
+sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
+basic-1|short|1|120|testbed:basic:1||
+basic-2|short|2|120|testbed:basic:2||
+fuzz|short|2|120|testbed:fuzz||
+defects|short|2|120|testbed:control||'
 
 # Its line of the table.
 kmod_boot_line() { grep -m 1 "^$1|" <<<"$kmod_boots"; }
