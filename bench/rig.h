@@ -11,8 +11,8 @@
  *	 sync <-----------------------	done
  *
  * The calling thread is the host's side: producer, and consumer where a kernel
- * produces.  It runs on the last core, where the Monitor is, from open to close.  Epochs grow by
- *one with each run, over all methods. One thread at a time.
+ * produces.  It runs on the last core, where the Monitor is, from open to close.  Epochs
+ * grow by one with each run, over all methods.  One thread at a time.
  */
 #ifndef WIC_BENCH_RIG_H
 #define WIC_BENCH_RIG_H

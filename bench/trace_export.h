@@ -5,7 +5,7 @@
  *
  *	process		an SM; and one for all of them, with the counter
  *	thread		a warp, a lane: its id, one higher, for viewers may take 0 for the idle
- *thread X		a span: computing, ready, looking, parked i		a wake
+ * thread X		a span: computing, ready, looking, parked i		a wake
  *	C		warps parked, over time
  *
  * Times are us since the launch.  Written as it is made: no memory but for the edges of parks.

@@ -50,12 +50,12 @@
  *
  * data is NULL where the wanted tag is WIC_NO_TAG.  Both are called by all warps of
  * a block alike, outside lane loops, and may bar and call m_done.  *kept is the same
- * in every lane, has at most M_KEPT_BYTES_MAX bytes, words of 4 or 8, and points to nothing on a
- *stack or in shared memory: with split each part is a launch of its own, and shared memory is new
- *and zeroed in each.  For the same reason what stands before M_ROUNDS may run many times, and what
- *follows it may only write rc down.  With the other methods M_ROUNDS is the plain loop c1, m_wait,
- *c2.  A kernel that calls m_wait by itself works with all methods but split: bench leaves that one
- *out and says so.
+ * in every lane, has at most M_KEPT_BYTES_MAX bytes, words of 4 or 8, and points to nothing
+ * on a stack or in shared memory: with split each part is a launch of its own, and shared
+ * memory is new and zeroed in each.  For the same reason what stands before M_ROUNDS may run
+ * many times, and what follows it may only write rc down.  With the other methods M_ROUNDS
+ * is the plain loop c1, m_wait, c2.  A kernel that calls m_wait by itself works with all
+ * methods but split: bench leaves that one out and says so.
  *
  * Host half: struct method_ops.  A struct method is one channel; a context may have many.
  * Every method makes exactly one copy from the producer's staging buffer to memory of

@@ -96,6 +96,7 @@ static int gpu_read(const struct wic_cuda_driver *d, struct cuda_gpu *g)
 		rc = attribute(d, g->device, WIC_CU_DEVICE_UNIFIED_ADDRESSING, &unified);
 	if (rc)
 		return rc;
+	g->parks_on_mbarriers = g->major >= 9;
 	if (g->major * 10 + g->minor < 75)
 		return wic_fail(-ENOTSUP, "%s is of compute capability %d.%d, 7.5 is the least",
 				g->name, g->major, g->minor);
@@ -108,7 +109,7 @@ static void gpu_say(const struct cuda_gpu *g, char *text_out, size_t bytes)
 {
 	snprintf(text_out, bytes, "%s (sm_%d%d, %" PRIu32 " SMs, driver %d.%d), warps park on %s",
 		 g->name, g->major, g->minor, g->sms, g->version / 1000, g->version % 1000 / 10,
-		 g->major >= 9 ? "mbarriers" : "sleeps at a word of shared memory");
+		 g->parks_on_mbarriers ? "mbarriers" : "sleeps at a word of shared memory");
 }
 
 /* ---- the context ------------------------------------------------------------------------- */

@@ -52,6 +52,7 @@ struct cuda_gpu {
 	uint32_t sm_threads;
 	uint32_t sm_blocks;
 	uint32_t block_shared_bytes; /* a block may ask for */
+	bool parks_on_mbarriers;     /* since sm_90, but WIC_PARK=sleep */
 };
 
 /* One logical device: kernels of its own stream. */

@@ -79,15 +79,16 @@ static int streams_create(struct wic_be *be)
 
 /* WIC_PARK: how warps of kernels of images park: as the GPU does best, or as GPUs before sm_90 do.
  */
-static int park_read(const struct wic_be *be, bool *sleeps_out)
+static int park_read(struct wic_be *be, bool *is_sleep_out)
 {
 	const char *park = getenv("WIC_PARK");
 
-	*sleeps_out = false;
+	*is_sleep_out = false;
 	if (!park || !*park)
 		return 0;
 	if (!strcmp(park, "sleep")) {
-		*sleeps_out = true;
+		be->gpu.parks_on_mbarriers = false;
+		*is_sleep_out = true;
 		return 0;
 	}
 	if (strcmp(park, "try_wait"))
@@ -101,8 +102,8 @@ static int park_read(const struct wic_be *be, bool *sleeps_out)
 int wic_cuda_launch_init(struct wic_be *be)
 {
 	const struct wic_kernel_image *image = NULL;
-	bool sleeps;
-	int rc = park_read(be, &sleeps);
+	bool is_sleep;
+	int rc = park_read(be, &is_sleep);
 
 	if (!rc)
 		rc = wic_cuda_enter(be);
@@ -110,7 +111,7 @@ int wic_cuda_launch_init(struct wic_be *be)
 		return rc;
 	rc = streams_create(be);
 	while (!rc && (image = wic_kernel_image_next(image))) {
-		const void *code = sleeps ? image->image_sleep : image->image;
+		const void *code = is_sleep ? image->image_sleep : image->image;
 
 		if (code)
 			rc = image_load(be, image, code);

@@ -3,7 +3,7 @@
  * `wic perf rate` on a GPU.
  *
  *	parked/run	8,448 warps (on an H200: 32 of each of two blocks an SM), each parked for
- *its own tag, round after round, with nothing else to do / the producer alone
+ * its own tag, round after round, with nothing else to do / the producer alone
  *	parked/tags	the same as tags seen by parked warps in a second
  *	copy		copies from host to device beside as many waiting blocks / undisturbed
  */

@@ -2,8 +2,8 @@
 /*
  * A kernel of one's own, launched as usual, whose warps wait for data that the host publishes.
  *
- *	nvcc -std=c++14 -arch=sm_90 -I<prefix>/include consume.cu -L<prefix>/lib -lwic -ldl
- *-lpthread
+ *	nvcc -std=c++14 -arch=sm_90 -I<prefix>/include consume.cu \
+ *		-L<prefix>/lib -lwic -ldl -lpthread
  *
  * Each warp takes its own tag, round after round.  The host fills the tags in another order than
  * the warps stand in, so most of them wait, and those that wait are parked.

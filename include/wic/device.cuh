@@ -15,29 +15,35 @@
  *		(void)wic_release(&h, tag, epoch);
  *	}
  *
- * The handle is wic_channel_handle()'s, an argument by value.  Nothing here launches, allocates or
- * calls the host; kernels are launched as one likes.
+ * The handle is wic_channel_handle()'s, an argument by value.  Nothing here launches,
+ * allocates or calls the host; kernels are launched as one likes.
  *
- * Three forms.  The plain one is a warp's: all its live lanes together, converged, with the same
- * arguments.  _mask: those lanes of a warp that @m names, which are converged; two such groups
- * of one warp may not wait at the same time.  _block: all threads of the block; it holds barriers,
- * and what it acquired is visible to all of them.
+ * Three forms.  The plain one is a warp's: all its live lanes together, converged, with the
+ * same arguments.  _mask: those lanes of a warp that @m names, which are converged; two such
+ * groups of one warp may not wait at the same time.  _block: all threads of the block, the
+ * first 32 of them converged; it holds barriers, and what it acquired is visible to all of
+ * them.  After a loop or branch in which lanes of a warp went different ways, __syncwarp()
+ * converges them: the plain form takes the lanes that it finds active for all, and parts of
+ * a warp would wait, or release, each for itself.
  *
- * A lot is where the warps of a block meet: WIC_LOT_BYTES(warps) bytes of shared memory, 8 aligned,
- * static or a piece of the dynamic, of blocks of up to 1,024 threads of any shape.  NULL is legal:
- * then the warp looks by itself, with sleeps.  Before the memory is used for anything else:
- * wic_lot_fini().  A warp that has returned must not be in the middle of a wait, nothing more.
+ * A lot is where the warps of a block meet: WIC_LOT_BYTES(warps) bytes of shared memory
+ * (that macro is in tree.h), 8 aligned, static or a piece of the dynamic, of blocks of up to
+ * 1,024 threads of any shape; a struct wic_lot is one for the largest block, 1,320 bytes.
+ * It must have room for all warps of the block: nobody can see that it has not.  NULL is
+ * legal: then the warp looks by itself, with sleeps.  Before the memory is used for anything
+ * else: wic_lot_fini(), which need not be called at a kernel's end.  Threads may return when
+ * they like, as long as no barrier waits for them.
  *
  * What is read after a wait must be read as other threads' data is: not through __ldg(), a
  * `const T *__restrict__` or a texture, which may show what was there before, nor by TMA or
  * cp.async.bulk before a fence.proxy.async.
  *
- * Blocks that wait keep their slots.  A grid that does not fit waits for blocks that have not
- * begun; where only the host or another GPU produces that is no more than slow.
+ * Blocks that wait keep their slots.  A grid that does not fit waits for blocks that have
+ * not begun; where only the host or another GPU produces that is no more than slow.
  *
- * Timeouts are in ns of %globaltimer, whose step is 32 ns to 1 us, of old cards up to 1 ms.  0
- *looks once. In a build with -DWIC_DEBUG a mask that is not that of the active lanes is -EINVAL;
- *else it is undefined, as for __shfl_sync().
+ * Timeouts are in ns of %globaltimer, whose step is 32 ns to 1 us, of old cards up to 1 ms.
+ * 0 looks once.  In a build with -DWIC_DEBUG a mask that is not that of the active lanes is
+ * -EINVAL; else it is undefined, as for __shfl_sync().
  *
  * With WIC_TREE_PLAIN_ONLY defined there is wic_wait_word() alone, in fewer registers.
  */
@@ -46,6 +52,10 @@
 
 #if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #error "wic/device.cuh is for nvcc and NVRTC; host code includes wic/wic.h"
+#endif
+
+#ifndef __CUDACC_RTC__
+#include <errno.h>
 #endif
 
 #include <wic/abi.h>
@@ -73,7 +83,7 @@ WIC_DEVICE uint32_t wic_device_thread_(void)
 
 /**
  * wic_lot_init() - Make a lot, before any warp of the block waits.
- * @lot: WIC_LOT_BYTES() of the block's warps, in shared memory.
+ * @lot: WIC_LOT_BYTES() of the block's warps at least, in shared memory.
  *
  * Context: all threads of the block; holds the barrier after it.
  */
@@ -99,8 +109,8 @@ WIC_DEVICE void wic_lot_fini(struct wic_lot *lot)
 }
 
 /*
- * What is left of a set's time, never 0, which would ask for one look: lanes read the clock one by
- * one, and all or none of them may report the wait that is late.
+ * What is left of a set's time, never 0, which would ask for one look: lanes read the clock
+ * one by one, and all or none of them may report the wait that is late.
  */
 WIC_DEVICE uint64_t wic_device_left_(uint64_t until)
 {
@@ -120,8 +130,8 @@ WIC_DEVICE uint32_t wic_device_mask_is_wrong_(uint32_t m)
 }
 
 /*
- * A status of one warp, for the whole block: 0 where it is 0, which is one barrier; an error goes
- * on bit by bit.
+ * A status of one warp, for the whole block: 0 where it is 0, which is one barrier; an error
+ * goes on bit by bit.
  */
 WIC_DEVICE int wic_device_share_(int rc)
 {
@@ -139,18 +149,21 @@ WIC_DEVICE int wic_device_share_(int rc)
 /**
  * wic_wait_word_mask() - Wait until a word of the caller's is at least a value.
  * @lot: the block's lot, or NULL.
- * @word: 8 bytes, aligned, in memory of this GPU; anybody may write it, with stores of 8 bytes.
+ * @word: 8 bytes, aligned, in memory of this GPU (wic_check_word() tells); see below for who
+ *	may store to it.
  * @at_least: unsigned.
  * @timeout_ns: from now; 0: look once; WIC_FOREVER.
  * @m: the lanes that wait.
  *
- * Needs no context and no channel.  What the writer wrote before it stored the value with release
- * order, at the scope of the system where it is outside this GPU, is visible after 0.  Nothing
- * but value and deadline ends it.
+ * Needs no context and no channel.  The value is stored in one piece, by a thread of this
+ * GPU (release order, scope of the device), one of another GPU (scope of the system),
+ * cuStreamWriteValue64(), or a copy of the 8 bytes on a stream.  What the storing thread
+ * wrote before, or its stream did before, is visible after 0.  Nothing but value and deadline
+ * ends it.
  *
  * Context: lanes of @m, converged.
- * Return: 0; -ETIMEDOUT; -EAGAIN: timeout 0; -EINVAL: NULL, misaligned, no lane, a lot for fewer
- * warps.
+ * Return: 0; -ETIMEDOUT; -EAGAIN: timeout 0; -EINVAL: NULL, misaligned, no lane, a lot for
+ * fewer warps.
  */
 WIC_DEVICE int wic_wait_word_mask(struct wic_lot *lot, const uint64_t *word, uint64_t at_least,
 				  uint64_t timeout_ns, uint32_t m)
@@ -324,7 +337,8 @@ WIC_DEVICE int wic_wait_block(const struct wic_handle *h, struct wic_lot *lot, u
  * @h: a handle of a channel with bytes_per_tag > 0.
  * @lot: see wic_wait_mask().
  * @tag: see wic_wait_mask().
- * @epoch: exactly this one; WIC_EPOCH_NEXT: the one after that released last, where readers is 1.
+ * @epoch: exactly this one; WIC_EPOCH_NEXT: the one after that released last, where readers
+ * is 1.
  * @timeout_ns: see wic_wait_mask().
  * @data_out: bytes_per_tag bytes, 256 aligned, readable until the release; in host memory where the
  *	host produces: each read of a line crosses the bus.
@@ -533,8 +547,9 @@ WIC_DEVICE int wic_request_all(const struct wic_handle *h, struct wic_lot *lot,
  * @epoch: greater than the tag's published epoch, at most WIC_EPOCH_LAST; not by a multiple of 2^48
  *	later than the last that was even, or odd, as it is.
  * @timeout_ns: how long to wait for the page; 0: look once; WIC_FOREVER.
- * @buffer_out: bytes_per_tag bytes, 256 aligned, this warp's to write until it publishes; host
- *	memory where the host consumes.
+ * @buffer_out: bytes_per_tag bytes, 256 aligned, this warp's to write until it publishes; or
+ *	its block's, which gets the pointer through shared memory and ends with
+ *	wic_publish_block(); host memory where the host consumes.
  *
  * One warp at a time a tag; two at once are not found out.
  *
@@ -561,8 +576,8 @@ WIC_DEVICE int wic_warp_stage(const struct wic_handle *h, struct wic_lot *lot, u
  * @tag: in [0, tags).
  * @epoch: the staged one; on a channel of signals any that is greater than the last.
  *
- * What all lanes of this warp wrote before is visible to whoever waits for it.  Of what other warps
- * wrote that is true after a barrier.
+ * What all lanes of this warp wrote before is visible to whoever waits for it.  Of what
+ * other warps wrote that is true after a barrier.
  *
  * Context: warp, converged.
  * Return: 0; -EINVAL: bad argument, not staged, another end's channel.

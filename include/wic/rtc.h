@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What NVRTC, which has no C library, lacks of <stdint.h>.  A program that gives NVRTC a header of
- * its own for it includes that first and defines WIC_RTC_HAS_STDINT.
+ * What NVRTC, which has no C library, lacks of <stdint.h> and <errno.h>.  A program that gives
+ * NVRTC a header of its own for the former, or libcu++'s <cuda/std/cstdint>, includes that first
+ * and defines WIC_RTC_HAS_STDINT.
  */
 #ifndef WIC_RTC_H
 #define WIC_RTC_H
@@ -19,6 +20,17 @@ typedef unsigned long uintptr_t;
 
 #define UINT32_MAX 0xffffffffu
 #define UINT64_MAX 0xfffffffffffffffful
+#endif
+
+/* The statuses of waits, as on Linux. */
+#if defined(__CUDACC_RTC__) && !defined(EINVAL)
+#define E2BIG 7
+#define EAGAIN 11
+#define EINVAL 22
+#define ENOTSUP 95
+#define ETIMEDOUT 110
+#define ECANCELED 125
+#define EOWNERDEAD 130
 #endif
 
 #endif /* WIC_RTC_H */

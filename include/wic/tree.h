@@ -221,8 +221,8 @@ struct wic_lot {
 	struct wic_lot_warp warp[WIC_WARPS_MAX];
 };
 
-#define WIC_LOT_BYTES(warps) \
-	(offsetof(struct wic_lot, warp) + (warps) * sizeof(struct wic_lot_warp))
+/* Numbers, which are asserted below: NVRTC has no offsetof(). */
+#define WIC_LOT_BYTES(warps) (40u + 40u * (warps))
 
 WIC_STATIC_ASSERT(sizeof(struct wic_tree_line) == 256, "an address says its line");
 WIC_STATIC_ASSERT(sizeof(struct wic_lot_warp) == 40, "a slot");
@@ -1420,7 +1420,7 @@ WIC_TREE_FN void wic_tree_publish_sys(uint64_t *word, uint64_t epoch, uint32_t m
  * wic_tree_release() - Say that this warp has read the data of an epoch.
  * @count: of the buffer that it lay in, in device memory, 0 at first: epoch << 16 | releases of
  *	that epoch.  Two epochs one after the other in a buffer may not differ by a multiple of
- *2^48.
+ * 2^48.
  * @readers: releases of an epoch that give the buffer back, 1 to 65,535.
  * @credit: the buffer's word in memory of the producer, who fills it again once it holds @epoch.
  * @epoch: that was on the page.

@@ -73,8 +73,9 @@ enum wic_log_level { WIC_LOG_ERROR = 0, WIC_LOG_WARN, WIC_LOG_INFO, WIC_LOG_DEBU
 /**
  * struct wic_config - How to open a context.  Start from WIC_CONFIG_INIT.
  * @size_bytes: sizeof(struct wic_config), set by WIC_CONFIG_INIT.
- * @backend: "auto", "cpu", "nil" (carries nothing, to measure the API: see backends/nil), ...;
- *	NULL is "auto".  Borrowed during wic_open().
+ * @backend: "auto", "cpu", "cuda", or "nil", which carries nothing (backends/nil).  NULL is
+ *	"auto": "cuda" where there is a GPU, else "cpu"; a program whose kernels are CUDA's
+ *	asks for "cuda", an error without one.  Borrowed during wic_open().
  * @sms: cpu: emulated SMs of a device, one thread each, 1 to 4,096;
  *	@sms * @devices * @sm_warps is at most 2^20 - 1,024.  0: an equal part of cores - 1, at
  *	least 1.
@@ -144,6 +145,8 @@ struct wic_config {
  * @w_out: the new context, owned by the caller, ended by wic_close().
  *
  * The pool's data is touched here: pool_pages * 4 KiB become resident (64 MiB by default).
+ * cuda: no pool; the primary context of the first GPU that the driver names, which the CUDA
+ * runtime uses too; the thread's current context stays what it was.
  *
  * Context: any thread outside a kernel; blocks for some ms, longer with a large pool.
  * Return: 0; -EINVAL: a field or a WIC_* variable out of range; -ENOTSUP: the
@@ -175,7 +178,7 @@ void wic_close(struct wic *w);
 const char *wic_describe(const struct wic *w);
 
 enum wic_mode {
-	WIC_MODE_DEFAULT = 0, /* cpu: pull */
+	WIC_MODE_DEFAULT = 0, /* cpu: pull; cuda: push */
 	WIC_MODE_PULL,        /* the consumer requests, the engine fills pages */
 	/* The producer fills one of two pages a tag on the consumer's side: no pool, no fault. */
 	WIC_MODE_PUSH,
@@ -193,13 +196,14 @@ enum wic_mode {
  * @mode: enum wic_mode.
  * @readers: releases an epoch of a tag needs before its pages are reused, 1 to
  *	65,535; 1 by default.  Each warp that requests it releases it: all 8 warps of 4
- *	blocks are 32 readers.  In push mode an epoch is held from its publish on.
+ *	blocks are 32 readers; a _block form of device.cuh is one.  In push mode an epoch
+ *	is held from its publish on.
  * @producer: WIC_HOST or WIC_GPU(n), which stages and publishes.
  * @consumer: WIC_GPU(n) or WIC_HOST, which requests and releases; not both the host.
  * @tags: number of tags, 1 to 2^20.
  * @flags: 0, or WIC_CHANNEL_PAT where a device is the producer.
  * @bytes_per_tag: payload of a tag in bytes; 0: signals only (wic_wait()).  In push mode too at
- *	most what half the pool holds.
+ *	most what half the pool holds; cuda: at most 4,096.
  */
 struct wic_channel_desc {
 	uint64_t size_bytes;
@@ -312,8 +316,8 @@ int wic_try_stage(struct wic_channel *ch, uint32_t tag, uint64_t epoch,
  * @epoch: the staged one; on a channel of signals any that is greater than the
  *	last, at most WIC_EPOCH_LAST.
  *
- * What the calling thread wrote into the staged buffer before is visible to every
- * lane of a warp whose wait for it returns 0.
+ * What the calling thread wrote before, into the staged buffer and elsewhere, is visible to
+ * every lane of a warp whose wait for it returns 0.
  *
  * Context: any host thread outside a kernel; does not block, takes no lock.
  * Return: 0; -EINVAL: NULL, closed, tag or epoch out of range, not staged;
@@ -420,7 +424,7 @@ int wic_host_wait(struct wic_channel *ch, uint32_t tag, uint64_t epoch,
  * @tag: in [0, tags).
  * @epoch: exactly this epoch.
  * @timeout_ns: from now; 0: only what is on a page of the host's already; WIC_FOREVER.
- * @data_out: bytes_per_tag bytes, page-aligned, readable until the release.
+ * @data_out: bytes_per_tag bytes, page-aligned (cuda: by 256), readable until the release.
  *
  * After 0 the thread owes one wic_host_release().
  *

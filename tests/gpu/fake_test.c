@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* What only a driver of ours can show: which calls are made when, and what happens if they fail. */
 #include "backends/cuda/driver.h"
+#include "lib/kernel_image.h"
 #include "tests/fakecuda/fake.h"
 #include "tests/gpu/gpu.h"
 
@@ -376,6 +377,71 @@ static void strangers_wait_and_the_parked_wake(void)
 	with_stranger(FREES_DEVICE);
 }
 
+/* ---- WIC_PARK ---------------------------------------------------------------------------- */
+
+static void kernel_asleep(const void *args)
+{
+	(void)args;
+}
+
+/* It has code for WIC_PARK=sleep alone, the suite's own kernels have none for that. */
+static const struct wic_kernel_entry asleep_entries[] = { { kernel_asleep, "gpu_script" },
+							  { NULL, NULL } };
+static struct wic_kernel_image asleep = { NULL, asleep_entries, NULL,
+					  FAKECUDA_IMAGE "gpu_script\n" };
+
+static int check_kernel(struct gpu *g, void (*kernel)(const void *args))
+{
+	struct wic_launch_desc l = WIC_LAUNCH_DESC_INIT;
+	struct gpu_args args = { 0 };
+	struct wic_fit fit = WIC_FIT_INIT;
+
+	l.kernel = kernel;
+	l.args = &args;
+	return wic_check(g->w, &l, &fit);
+}
+
+static void park_chooses_the_code(void)
+{
+	struct gpu g;
+
+	wic_kernel_image_add(&asleep);
+	g = gpu_open(1);
+	TEST_STR_HAS(wic_describe(g.w), "warps park on mbarriers");
+	TEST_EQ(check_kernel(&g, gpu_script), 0);
+	TEST_EQ(check_kernel(&g, kernel_asleep), -ENOTSUP);
+	TEST_STR_HAS(wic_last_error(), "no GPU code");
+	gpu_close(&g);
+	setenv("WIC_PARK", "sleep", 1);
+	g = gpu_open(1);
+	TEST_STR_HAS(wic_describe(g.w), "warps park on sleeps");
+	TEST_STR_HAS(g.log->text, "WIC_PARK is sleep: kernel gpu_");
+	TEST_EQ(check_kernel(&g, gpu_script), -ENOTSUP);
+	TEST_EQ(check_kernel(&g, kernel_asleep), 0);
+	gpu_close_with(&g, 1);
+}
+
+static void park_refused(void)
+{
+	struct gpu g;
+
+	setenv("WIC_PARK", "nap", 1);
+	TEST_EQ(gpu_try_open(1, &g), -EINVAL);
+	TEST_STR_HAS(wic_last_error(), "WIC_PARK is \"nap\"");
+	setenv("WIC_PARK", "try_wait", 1);
+	g = gpu_open(1);
+	TEST_EQ(check_kernel(&g, gpu_script), 0);
+	gpu_close(&g);
+	fakecuda_set_attribute(0, WIC_CU_DEVICE_CAPABILITY_MAJOR, 8);
+	fakecuda_set_attribute(0, WIC_CU_DEVICE_CAPABILITY_MINOR, 6);
+	TEST_EQ(gpu_try_open(1, &g), -ENOTSUP);
+	TEST_STR_HAS(wic_last_error(), "try_wait, which sm_86 does not have");
+	gpu_check_driver();
+	setenv("WIC_PARK", "", 1);
+	g = gpu_open(1);
+	gpu_close(&g);
+}
+
 static const struct test tests[] = {
 	TEST(no_call_between_publish_and_wake_up),
 	TEST(each_call_fails_once),
@@ -385,6 +451,8 @@ static const struct test tests[] = {
 	TEST(device_lost_ends_all),
 	TEST(launch_by_two_threads),
 	TEST(strangers_wait_and_the_parked_wake),
+	TEST(park_chooses_the_code),
+	TEST(park_refused),
 	{ 0 },
 };
 
