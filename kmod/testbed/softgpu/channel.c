@@ -150,8 +150,9 @@ enum sgpu_next sgpu_channel_release(struct sgpu_channel *channel,
 
 void sgpu_channel_membar(struct sgpu_channel *channel)
 {
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	channel->gpu->counters.membars++;
+	/* A full barrier on x86, where the model runs in the kernel; TSan knows no fence by itself.
+	 */
+	__atomic_fetch_add(&channel->gpu->counters.membars, 1, __ATOMIC_SEQ_CST);
 }
 
 /* An entry without a segment.  Opcodes: clc46f.h, GP_ENTRY1_OPCODE. */
