@@ -20,8 +20,8 @@ sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
 sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
-fuzz|short|2|120|testbed:fuzz||
-defects|short|2|120|testbed:control||'
+fuzz|short|2|120|testbed:fuzz:10s:1||
+defects|short|2|300|testbed:control||'
 
 # Its line of the table.
 kmod_boot_line() { grep -m 1 "^$1|" <<<"$kmod_boots"; }
@@ -89,7 +89,7 @@ kmod_control() {
 		fail_step "kmod: control" "the driver with a defect was not built"
 		return
 	fi
-	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=fuzz
+	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=testbed:fuzz:20s:1
 	kmod_parse "$log" >"$log.result"
 	if grep -q '^failed fuzz' "$log.result"; then
 		echo "passed 1" >"$log.result"
