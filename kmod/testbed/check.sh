@@ -14,8 +14,8 @@ kmod_image=		# the initramfs
 # name | short or long | GPUs | seconds | wic.tests | wic.uvm | wic.fakerm
 kmod_boots='load|short|2|30||||
 builtin-0|short|1|120|testbed:builtin:0||
-builtin-1|short|1|120|testbed:builtin:1||
-builtin-2|short|2|120|testbed:builtin:2||
+builtin-1|short|1|240|testbed:builtin:1||
+builtin-2|short|2|240|testbed:builtin:2||
 sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
 sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
