@@ -560,6 +560,8 @@ static int run(char **words)
 		return TESTBED_USAGE;
 	testbed_begin("open", LIMIT_MS);
 	err = softgpu_open(&softgpu, (uint32_t)gpus);
+	if (err == 0 && gpus == 2)
+		err = softgpu_set_peers(&softgpu, true);
 	if (err != 0) {
 		testbed_fail("%s, status %#x", strerror(-err), softgpu_status());
 		return TESTBED_SETUP;

@@ -2,6 +2,7 @@
 #include "builtin.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PARAMS_BYTES 4096 /* more than any of the driver's */
@@ -70,11 +71,29 @@ static void close_world(struct builtin_world *world)
 		testbed_ok();
 }
 
-static void run_call(const struct builtin_world *world, const struct builtin_call *call)
+/* Two GPUs become peers once there is a test that allows it.  Return: whether they are. */
+static bool make_peers(struct builtin_world *world)
+{
+	int err;
+
+	if (world->gpus.gpus != 2 || world->are_peers)
+		return true;
+	err = softgpu_set_peers(&world->gpus, true);
+	if (err != 0)
+		testbed_fail("peers: %s, status %#x", strerror(-err), softgpu_status());
+	world->are_peers = err == 0;
+	return world->are_peers;
+}
+
+static void run_call(struct builtin_world *world, const struct builtin_call *call)
 {
 	const uint32_t times = call->is_each_gpu ? world->gpus.gpus : 1;
 
+	if (call->log != NULL)
+		printf("expect-log %s\n", call->log);
 	testbed_begin(call->name, call->limit_ms != 0 ? call->limit_ms : LIMIT_MS);
+	if (!call->has_no_peers && !make_peers(world))
+		return;
 	for (uint32_t gpu = 0; gpu < times; gpu++) {
 		_Alignas(8) uint8_t params[PARAMS_BYTES] = { 0 };
 		const char *why = NULL;
@@ -105,6 +124,8 @@ static void run_case(struct builtin_world *world, const struct builtin_case *one
 	const uint32_t times = one->gpus == 1 ? world->gpus.gpus : 1;
 
 	testbed_begin(one->name, one->not_by_default != NULL ? LONG_MS : LIMIT_MS);
+	if (!make_peers(world))
+		return;
 	for (uint32_t gpu = 0; gpu < times; gpu++) {
 		const char *why = one->run(world, gpu);
 
@@ -130,7 +151,8 @@ static void run_all(struct builtin_world *world, uint32_t gpus)
 	for (size_t i = 0; i < builtin_cases_count; i++) {
 		const struct builtin_case *one = &builtin_cases[i];
 
-		if (is_wanted(one->gpus, gpus) && one->not_by_default != NULL)
+		if (is_wanted(one->gpus, gpus) && one->not_by_default != NULL &&
+		    gpus > one->by_default)
 			testbed_not_run(one->name, one->not_by_default);
 		else if (is_wanted(one->gpus, gpus))
 			run_case(world, one);

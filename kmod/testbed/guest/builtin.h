@@ -24,6 +24,7 @@
 /* What the tests work on. */
 struct builtin_world {
 	struct softgpu gpus;
+	bool are_peers;
 	uint8_t *blocks; /* managed: BUILTIN_BLOCKS whole blocks, each touched by the CPU */
 	uint8_t *pieces; /* managed: a block's addresses in mappings of 1/4, 1/4, 1/2, touched */
 };
@@ -40,6 +41,8 @@ struct builtin_call {
 	/* Return: why the answer is wrong, or NULL. */
 	const char *(*check)(const struct builtin_world *world, const void *params);
 	const char *not_by_default; /* run only by name: why */
+	bool has_no_peers;          /* it wants to be the only one that holds the GPUs */
+	const char *log;            /* regular expression of what it makes the driver log */
 };
 
 struct builtin_case {
@@ -48,6 +51,7 @@ struct builtin_case {
 	/* Return: why it failed, or NULL. */
 	const char *(*run)(struct builtin_world *world, uint32_t gpu);
 	const char *not_by_default; /* run only by name: why */
+	uint32_t by_default;        /* with so many GPUs, or fewer, by default all the same */
 };
 
 struct builtin_omission {

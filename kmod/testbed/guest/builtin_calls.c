@@ -406,7 +406,9 @@ const struct builtin_call builtin_calls[] = {
 	CALL(GET_GPU_REF_COUNT, 1, .is_each_gpu = true, .fill = fill_ref_count,
 	     .check = check_ref_count),
 	CALL(RM_MEM_SANITY, 1),
-	CALL(GPU_SEMAPHORE_SANITY, 1),
+	/* It sets semaphores to values that no GPU could give them. */
+	CALL(GPU_SEMAPHORE_SANITY, 1,
+	     .log = "update_completed_value_locked.* Assert failed.*UVM_GPU_SEMAPHORE_MAX_JUMP"),
 	CALL(TRACKER_SANITY, 1),
 	CALL(PUSH_SANITY, 1),
 	CALL(CE_SANITY, 1),
@@ -434,10 +436,13 @@ const struct builtin_call builtin_calls[] = {
 	CALL(PEER_REF_COUNT, 2, .fill = fill_peer_ref_count, .check = check_peer_ref_count),
 	CALL(PEER_IDENTITY_MAPPINGS, 2, .fill = fill_peer_identity),
 	/*
-	 * It ends channels by errors and makes the channel manager anew, but leaves the parent
-	 * GPU's replay_tracker with entries of channels that are gone; later tests pay for it.
+	 * It makes a GPU's channels anew and leaves trackers behind that point to the old ones
+	 * (the replay_tracker of the parent GPU, those of chunks of video memory): whoever waits
+	 * for these afterwards reads freed memory and may wait for ever.
 	 */
-	CALL(CHANNEL_SANITY, 1, .not_by_default = "in a boot of its own"),
+	CALL(CHANNEL_SANITY, 1, .not_by_default = "in a boot of its own", .has_no_peers = true,
+	     .log = "uvm_channel_update_progress_with_max.* Assert failed.*completed_value|"
+		    "softgpu: channel .* fault of the destination at 0xffffffff,"),
 };
 const size_t builtin_calls_count = sizeof(builtin_calls) / sizeof(builtin_calls[0]);
 
