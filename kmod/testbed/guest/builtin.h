@@ -24,8 +24,9 @@
 /* What the tests work on. */
 struct builtin_world {
 	struct softgpu gpus;
+	bool are_peers;
 	uint8_t *blocks; /* managed: BUILTIN_BLOCKS whole blocks, each touched by the CPU */
-	uint8_t *halves; /* managed: a block's addresses in two mappings, both touched */
+	uint8_t *pieces; /* managed: a block's addresses in mappings of 1/4, 1/4, 1/2, touched */
 };
 
 struct builtin_call {
@@ -34,12 +35,14 @@ struct builtin_call {
 	uint32_t status_at; /* offset of rmStatus in the parameters */
 	uint32_t gpus;      /* at least */
 	bool is_each_gpu;   /* once for each GPU, else once */
-	bool is_alone;      /* run only by name, because of what it does to later tests */
 	uint32_t limit_ms;  /* 0: a default */
 	/* Zeros are the parameters of a call without. */
 	void (*fill)(const struct builtin_world *world, uint32_t gpu, void *params);
 	/* Return: why the answer is wrong, or NULL. */
 	const char *(*check)(const struct builtin_world *world, const void *params);
+	const char *not_by_default; /* run only by name: why */
+	bool has_no_peers;          /* it wants to be the only one that holds the GPUs */
+	const char *log;            /* regular expression of what it makes the driver log */
 };
 
 struct builtin_case {
@@ -47,6 +50,8 @@ struct builtin_case {
 	uint32_t gpus; /* at least */
 	/* Return: why it failed, or NULL. */
 	const char *(*run)(struct builtin_world *world, uint32_t gpu);
+	const char *not_by_default; /* run only by name: why */
+	uint32_t by_default;        /* with so many GPUs, or fewer, by default all the same */
 };
 
 struct builtin_omission {

@@ -25,7 +25,8 @@
 /* What can be said on the command line, NAME=NUMBER. */
 struct options {
 	uint64_t seed, rounds, seconds; /* seconds 0: by rounds */
-	uint64_t gpus, memory_mib, warps, threads, ops, thread_ops, mutations, limit_ms, remap;
+	uint64_t gpus, memory_mib, warps, threads, ops, thread_ops, mutations, limit_ms, remap,
+		peers;
 	uint64_t inject[SGPU_INJECT_COUNT];
 };
 
@@ -52,6 +53,7 @@ static const struct option known[] = {
 	OPTION("mutations", mutations, 0, 100000),
 	OPTION("limit_ms", limit_ms, 100, 600000),
 	OPTION("remap", remap, 0, 1),
+	OPTION("peers", peers, 0, 1),
 	INJECT("lost", SGPU_INJECT_INTERRUPT_LOST, 1000),
 	INJECT("doubled", SGPU_INJECT_INTERRUPT_DOUBLED, 1000),
 	INJECT("late_us", SGPU_INJECT_INTERRUPT_LATE, 1000000),
@@ -441,6 +443,8 @@ static int set_up(struct fuzz *fuzz)
 	const struct options *options = &fuzz->options;
 	int err = softgpu_open(&fuzz->softgpu, (uint32_t)options->gpus);
 
+	if (err == 0 && options->gpus == 2 && options->peers)
+		err = softgpu_set_peers(&fuzz->softgpu, true);
 	if (err != 0)
 		return err;
 	fuzz->memory.bytes = options->memory_mib << 20;
@@ -555,6 +559,7 @@ static int run(char **words)
 		.mutations = 12,
 		.limit_ms = 30000,
 		.remap = 1,
+		.peers = 1,
 	};
 	status = parse(fuzz, words) ? run_fuzz(fuzz) : TESTBED_USAGE;
 	if (status == TESTBED_OK || status == TESTBED_USAGE)
@@ -565,7 +570,7 @@ static int run(char **words)
 const struct testbed_suite testbed_fuzz = {
 	.name = "fuzz",
 	.usage = "ROUNDS|SECONDSs SEED [gpus=2 memory=8 warps=64 threads=2 ops=12 thread_ops=12 "
-		 "mutations=12 limit_ms=30000 remap=1, injected: lost= doubled= late_us= "
+		 "mutations=12 limit_ms=30000 remap=1 peers=1, injected: lost= doubled= late_us= "
 		 "fault_limit= slow_us= replay_lost= invalidate_lost= repeated=]",
 	.run = run,
 };

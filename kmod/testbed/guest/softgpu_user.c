@@ -136,17 +136,6 @@ static int unregister_gpu(const struct softgpu *softgpu, uint32_t gpu)
 	return err_space != 0 ? err_space : err_whole;
 }
 
-/* Without it GPUs copy between each other through system memory. */
-static void enable_peers(const struct softgpu *softgpu)
-{
-	UVM_ENABLE_PEER_ACCESS_PARAMS peers = {
-		.gpuUuidA = gpu_uuid(softgpu, 0),
-		.gpuUuidB = gpu_uuid(softgpu, 1),
-	};
-
-	(void)UVM_CALL(softgpu->uvm_fd, UVM_ENABLE_PEER_ACCESS, &peers);
-}
-
 static int open_uvm(struct softgpu *softgpu)
 {
 	UVM_INITIALIZE_PARAMS init = { .flags = 0 };
@@ -215,8 +204,6 @@ int softgpu_open(struct softgpu *softgpu, uint32_t gpus)
 		if (err != 0)
 			goto err_uvm; /* closing the file unregisters what there is */
 	}
-	if (gpus == 2)
-		enable_peers(&new);
 	*softgpu = new;
 	return 0;
 
@@ -226,6 +213,19 @@ err_uvm:
 err_device:
 	close(new.device_fd);
 	return err;
+}
+
+int softgpu_set_peers(const struct softgpu *softgpu, bool are_peers)
+{
+	UVM_ENABLE_PEER_ACCESS_PARAMS params;
+	_Static_assert(sizeof(params) == sizeof(UVM_DISABLE_PEER_ACCESS_PARAMS), "one layout");
+
+	if (softgpu->gpus != 2)
+		return -EINVAL;
+	params.gpuUuidA = gpu_uuid(softgpu, 0);
+	params.gpuUuidB = gpu_uuid(softgpu, 1);
+	return UVM_CALL(softgpu->uvm_fd,
+			are_peers ? UVM_ENABLE_PEER_ACCESS : UVM_DISABLE_PEER_ACCESS, &params);
 }
 
 int softgpu_close(struct softgpu *softgpu)

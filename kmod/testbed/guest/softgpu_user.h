@@ -29,6 +29,7 @@
 #ifndef WIC_KMOD_TESTBED_GUEST_SOFTGPU_USER_H
 #define WIC_KMOD_TESTBED_GUEST_SOFTGPU_USER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -80,7 +81,7 @@ struct softgpu_launch {
  * @softgpu: the caller's; filled on success only
  * @gpus: 0 (only nvidia-uvm's file and the device's) to SOFTGPU_GPUS_MAX
  *
- * With 2 GPUs peer access between them is enabled if nvidia-uvm allows it.
+ * Two GPUs are no peers at first.
  * Context: a thread of the process; blocks.
  * Return: 0; -EINVAL: @gpus; -ENODEV: the machine has fewer; or open()'s and ioctl()'s.
  */
@@ -94,6 +95,14 @@ int softgpu_open(struct softgpu *softgpu, uint32_t gpus);
  * Return: 0, or the first error of nvidia-uvm: all is closed nevertheless.
  */
 int softgpu_close(struct softgpu *softgpu);
+
+/*
+ * softgpu_set_peers - whether the two GPUs access each other's memory, or copy through the host's
+ *
+ * Context: any thread.
+ * Return: 0; -EINVAL: there are not two; or nvidia-uvm's.
+ */
+int softgpu_set_peers(const struct softgpu *softgpu, bool are_peers);
 
 /*
  * softgpu_uvm - one ioctl of nvidia-uvm

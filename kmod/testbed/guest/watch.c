@@ -15,6 +15,8 @@
 
 #define NAME_BYTES 96
 
+#define SLOW_MS 1000 /* what takes longer is shown */
+
 /* The child writes, the parent reads. */
 struct now {
 	atomic_uint_fast64_t deadline_ns; /* 0: no test; released after the name was written */
@@ -24,6 +26,7 @@ struct now {
 
 static struct now *now; /* shared with the child */
 static uint32_t failures;
+static uint64_t begun_ns;
 
 uint64_t testbed_now_ns(void)
 {
@@ -37,6 +40,7 @@ void testbed_begin(const char *name, uint32_t limit_ms)
 {
 	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
 	snprintf(now->name, sizeof(now->name), "%s", name);
+	begun_ns = testbed_now_ns();
 	atomic_store_explicit(&now->deadline_ns, testbed_now_ns() + limit_ms * 1000000ull,
 			      memory_order_release);
 }
@@ -54,15 +58,26 @@ static void say(const char *word, const char *name, const char *format, va_list 
 
 static void end(const char *word, const char *format, va_list values)
 {
+	const uint64_t took_ms = (testbed_now_ns() - begun_ns) / 1000000;
+
 	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
+	if (took_ms >= SLOW_MS)
+		printf("  %s took %llu ms\n", now->name, (unsigned long long)took_ms);
 	say(word, now->name, format, values);
+}
+
+static void end_without(const char *word, ...)
+{
+	va_list values;
+
+	va_start(values, word);
+	end(word, NULL, values);
+	va_end(values);
 }
 
 void testbed_ok(void)
 {
-	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
-	printf("ok %s/%s\n", now->suite, now->name);
-	fflush(stdout);
+	end_without("ok");
 }
 
 void testbed_fail(const char *why, ...)
