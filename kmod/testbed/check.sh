@@ -168,7 +168,7 @@ check_kmod() {
 		kmod_table
 		kmod_control
 		if [[ $kmod_long == 1 ]]; then
-			kmod_repeat 20 two-gpus
+			kmod_repeat 20 builtin-2
 			kmod_with develop 0 kmod_table
 		fi
 	fi
@@ -189,7 +189,7 @@ soak_kmod() {
 	kmod_long=1
 	kmod_image=$scratch/initramfs.gz
 	kmod_initramfs "$kmod_image" || die "could not make the initramfs"
-	kmod_repeat "$boots" two-gpus
+	kmod_repeat "$boots" builtin-2
 	kmod_repeat "$boots" fuzz
 	kmod_with develop 1 kmod_table
 	end
