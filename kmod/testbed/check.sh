@@ -12,7 +12,7 @@ kmod_wanted=()		# boots, or programs of the guest with their arguments
 kmod_image=		# the initramfs
 
 # name | short or long | GPUs | seconds | wic.tests | wic.uvm | wic.fakerm
-kmod_boots='load|short|2|30||||
+kmod_boots='load|short|2|30|hello|||
 builtin-0|short|1|120|testbed:builtin:0||
 builtin-1|short|1|240|testbed:builtin:1||
 builtin-2|short|2|240|testbed:builtin:2||

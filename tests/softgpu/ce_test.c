@@ -583,10 +583,7 @@ static void launch_refuses_by_name(void)
 
 static void method_is_done_or_refused_by_name(void)
 {
-	static const struct {
-		uint32_t method;
-		const char *name;
-	} refused[] = {
+	static const struct front_refused refused[] = {
 		{ 0x104, "without a name" },
 		{ 0x140, "PM_TRIGGER" },
 		{ 0x254, "SET_RENDER_ENABLE_A" },
@@ -600,22 +597,14 @@ static void method_is_done_or_refused_by_name(void)
 		{ 0x750, "DST_ORIGIN_Y" },
 		{ 0x1114, "PM_TRIGGER_END" },
 		{ 0x1ffc, "without a name" },
+		{ 0, NULL },
 	};
-	static const uint32_t done[] = { 0x100, 0x240, 0x244, 0x248, 0x260, 0x264, 0x400,
-					 0x404, 0x408, 0x40c, 0x418, 0x700, 0x704, 0x708 };
+	static const uint32_t done[] = { 0x100, 0x240, 0x244, 0x248, 0x260, 0x264, 0x400, 0x404,
+					 0x408, 0x40c, 0x418, 0x700, 0x704, 0x708, 0 };
+	static const struct front_methods methods = { SGPU_SUBCHANNEL_CE, done, refused };
 	struct front *front = begin();
-	char why[80];
-	size_t i;
 
-	for (i = 0; i < sizeof(done) / sizeof(done[0]); i++)
-		FRONT_METHODS(front, FRONT_INC, 4, done[i], 0xffffffff);
-	front_do(front);
-	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		FRONT_METHODS(front, FRONT_INC, 4, refused[i].method, 0xabc);
-		snprintf(why, sizeof(why), "%s (0x%x) 0xabc on subchannel 4", refused[i].name,
-			 refused[i].method);
-		front_fails(front, why);
-	}
+	front_methods(front, &methods);
 	front_fini(front);
 }
 

@@ -229,4 +229,32 @@ static inline void front_set_word(struct front *front, uint64_t va, uint32_t val
 #define FRONT_RELEASE(front, va, payload) FRONT_SEMAPHORE(front, va, payload, 1)
 #define FRONT_ACQUIRE(front, va, payload) FRONT_SEMAPHORE(front, va, payload, 3 | 1 << 12)
 
+struct front_refused {
+	uint32_t method;
+	const char *name;
+};
+
+/* The methods of a subchannel: done, or refused by their names. */
+struct front_methods {
+	uint32_t subchannel;
+	const uint32_t *done;                /* to a 0 */
+	const struct front_refused *refused; /* to a NULL */
+};
+
+static inline void front_methods(struct front *front, const struct front_methods *m)
+{
+	char why[80];
+	size_t i;
+
+	for (i = 0; m->done[i]; i++)
+		FRONT_METHODS(front, FRONT_INC, m->subchannel, m->done[i], 0xffffffff);
+	front_do(front);
+	for (i = 0; m->refused[i].name; i++) {
+		FRONT_METHODS(front, FRONT_INC, m->subchannel, m->refused[i].method, 0xabc);
+		snprintf(why, sizeof(why), "%s (0x%x) 0xabc on subchannel %u", m->refused[i].name,
+			 m->refused[i].method, m->subchannel);
+		front_fails(front, why);
+	}
+}
+
 #endif

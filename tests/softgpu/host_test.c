@@ -590,30 +590,27 @@ static void set_object_checks_the_class(void)
 
 static void method_is_done_or_refused_by_name(void)
 {
-	static const struct {
-		uint32_t method;
-		const char *name;
-	} refused[] = {
-		{ 0x04, "ILLEGAL" },       { 0x10, "SEMAPHOREA" },     { 0x14, "SEMAPHOREB" },
-		{ 0x18, "SEMAPHOREC" },    { 0x1c, "SEMAPHORED" },     { 0x24, "FB_FLUSH" },
-		{ 0x50, "SET_REFERENCE" }, { 0x7c, "CRC_CHECK" },      { 0x80, "YIELD" },
-		{ 0xa0, "QUADRO_VERIFY" }, { 0x0c, "without a name" }, { 0xfc, "without a name" },
+	static const struct front_refused refused[] = {
+		{ 0x04, "ILLEGAL" },
+		{ 0x10, "SEMAPHOREA" },
+		{ 0x14, "SEMAPHOREB" },
+		{ 0x18, "SEMAPHOREC" },
+		{ 0x1c, "SEMAPHORED" },
+		{ 0x24, "FB_FLUSH" },
+		{ 0x50, "SET_REFERENCE" },
+		{ 0x7c, "CRC_CHECK" },
+		{ 0x80, "YIELD" },
+		{ 0xa0, "QUADRO_VERIFY" },
+		{ 0x0c, "without a name" },
+		{ 0xfc, "without a name" },
+		{ 0, NULL },
 	};
 	static const uint32_t done[] = { 0x08, 0x20, 0x28, 0x2c, 0x30, 0x5c,
-					 0x60, 0x64, 0x68, 0x78, 0x84 };
+					 0x60, 0x64, 0x68, 0x78, 0x84, 0 };
+	static const struct front_methods methods = { 0, done, refused };
 	struct front *front = begin();
-	char why[80];
-	size_t i;
 
-	for (i = 0; i < sizeof(done) / sizeof(done[0]); i++)
-		FRONT_METHODS(front, FRONT_INC, 0, done[i], 0xffffffff);
-	front_do(front);
-	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		FRONT_METHODS(front, FRONT_INC, 0, refused[i].method, 0xabc);
-		snprintf(why, sizeof(why), "%s (0x%x) 0xabc on subchannel 0", refused[i].name,
-			 refused[i].method);
-		front_fails(front, why);
-	}
+	front_methods(front, &methods);
 	front_fini(front);
 }
 
