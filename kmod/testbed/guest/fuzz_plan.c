@@ -123,6 +123,14 @@ void fuzz_plan_round(struct fuzz_plan *plan)
 	plan->hot_row = below(plan, plan->rows - HOT_ROWS + 1);
 }
 
+bool fuzz_plan_sample(struct fuzz_plan *plan, uint64_t *index_out)
+{
+	if (plan->changed_count == 0)
+		return false;
+	*index_out = plan->changed[below(plan, plan->changed_count)];
+	return true;
+}
+
 void fuzz_plan_forget(struct fuzz_plan *plan, uint64_t at, uint64_t bytes)
 {
 	for (uint64_t index = at / 8; index < (at + bytes) / 8; index++) {
@@ -208,6 +216,32 @@ static uint64_t with_part(uint64_t word, uint64_t at, uint8_t width, uint64_t va
 	return (word & ~mask) | (fuzz_cut(value, width) << at % 8 * 8);
 }
 
+static void remember(struct fuzz_recent *recent, const struct fuzz_op *op)
+{
+	recent->places[recent->count++ % FUZZ_RECENT] = (struct fuzz_place){
+		.lanes = op->lanes,
+		.at = op->at - op->at % 8,
+		.stride = op->stride,
+	};
+}
+
+/* Three of four times where its owner wrote lately, so that a write that got lost is missed. */
+static void choose_again(struct fuzz_plan *plan, const struct fuzz_recent *recent, uint32_t class,
+			 struct fuzz_op *op)
+{
+	const uint32_t count = recent->count < FUZZ_RECENT ? recent->count : FUZZ_RECENT;
+	const struct fuzz_place *place;
+
+	if (count == 0 || below(plan, 4) == 0) {
+		choose_place(plan, class, op);
+		return;
+	}
+	place = &recent->places[below(plan, count)];
+	op->lanes = place->lanes;
+	op->at = place->at;
+	op->stride = place->stride;
+}
+
 /* ---- what ------------------------------------------------------------------- */
 
 static void choose_value(struct fuzz_plan *plan, struct fuzz_op *op)
@@ -237,7 +271,12 @@ static uint64_t stored(const struct fuzz_op *op, uint64_t was, uint32_t lane)
 
 static void plan_private(struct fuzz_plan *plan, uint32_t owner, struct fuzz_op *op)
 {
-	choose_place(plan, private_class(owner), op);
+	if (op->kind == FUZZ_STORE)
+		choose_place(plan, private_class(owner), op);
+	else
+		choose_again(plan, &plan->written[owner], private_class(owner), op);
+	if (op->kind != FUZZ_LOAD)
+		remember(&plan->written[owner], op);
 	choose_width(plan, op, op->kind == FUZZ_STORE || op->kind == FUZZ_LOAD ? 1 : 4);
 	choose_value(plan, op);
 	/* One that hits in a lane, often in all: stores without a step are frequent. */
@@ -259,6 +298,7 @@ static void plan_private(struct fuzz_plan *plan, uint32_t owner, struct fuzz_op 
 static void plan_sequence(struct fuzz_plan *plan, uint32_t owner, struct fuzz_op *op)
 {
 	choose_place(plan, sequence_class(owner), op);
+	remember(&plan->numbered[owner], op);
 	op->width = 8;
 	op->value = plan->round << FUZZ_SEQUENCE_BITS | ++plan->sequence[owner];
 	for (uint32_t lane = 0; lane < FUZZ_LANES; lane++) {
@@ -272,7 +312,7 @@ static void plan_others(struct fuzz_plan *plan, struct fuzz_op *op)
 	const uint64_t other = below(plan, plan->warps + plan->threads);
 	const uint64_t owner = other < plan->warps ? other : FUZZ_WARPS_MAX + other - plan->warps;
 
-	choose_place(plan, sequence_class((uint32_t)owner), op);
+	choose_again(plan, &plan->numbered[owner], sequence_class((uint32_t)owner), op);
 	op->width = 8;
 	op->most = (plan->round + 1) << FUZZ_SEQUENCE_BITS;
 	for (uint32_t lane = 0; lane < FUZZ_LANES; lane++)

@@ -38,6 +38,7 @@
 #define FUZZ_COUNTERS 16
 #define FUZZ_CONSTANTS 32
 #define FUZZ_LANES 32
+#define FUZZ_RECENT 8         /* places that an owner wrote last, and that are read again */
 #define FUZZ_SEQUENCE_BITS 20 /* of a sequence number: within its round */
 
 enum fuzz_kind {
@@ -69,6 +70,18 @@ struct fuzz_op {
 	uint64_t want[FUZZ_LANES];
 };
 
+/* Where an owner wrote: lanes, and of lane 0 the word. */
+struct fuzz_place {
+	uint32_t lanes;
+	uint64_t at, stride;
+};
+
+/* The last of them, in a ring. */
+struct fuzz_recent {
+	uint32_t count; /* ever */
+	struct fuzz_place places[FUZZ_RECENT];
+};
+
 struct fuzz_plan {
 	uint64_t rows;   /* of FUZZ_ROW_BYTES that the memory has; a power of two, at least 64 */
 	uint64_t random; /* the generator's state */
@@ -76,8 +89,9 @@ struct fuzz_plan {
 	uint64_t round;                     /* from 1 */
 	uint64_t hot_row;                   /* many accesses of this round go near it */
 	uint64_t sequence[FUZZ_OWNERS_MAX]; /* last numbers given in this round */
-	uint64_t *now, *before;             /* owned: rows * FUZZ_CLASSES words */
-	uint64_t *changed;                  /* owned: indices of words that differ */
+	struct fuzz_recent written[FUZZ_OWNERS_MAX], numbered[FUZZ_OWNERS_MAX];
+	uint64_t *now, *before; /* owned: rows * FUZZ_CLASSES words */
+	uint64_t *changed;      /* owned: indices of words that differ */
 	uint64_t changed_count, changed_most;
 };
 
@@ -105,6 +119,14 @@ void fuzz_plan_op(struct fuzz_plan *plan, uint32_t owner, struct fuzz_op *op_out
 
 /* Between rounds: the bytes of [@at, @at + @bytes) became zeros; both multiples of 8. */
 void fuzz_plan_forget(struct fuzz_plan *plan, uint64_t at, uint64_t bytes);
+
+/*
+ * fuzz_plan_sample - a word that this round's accesses changed
+ * @index_out: of it, at random; untouched if there is none
+ *
+ * Return: whether there is one.
+ */
+bool fuzz_plan_sample(struct fuzz_plan *plan, uint64_t *index_out);
 
 /* What constant word @index, of the memory, holds; the writer tells the oracle nothing. */
 uint64_t fuzz_constant(uint64_t index);
