@@ -387,7 +387,7 @@ int softgpu_launch(const struct softgpu *softgpu, struct softgpu_launch *launch)
 {
 	struct sgpu_launch_args args = {
 		.gpu = launch->gpu,
-		.warps = launch->warps,
+		.warps = launch->warps != 0 ? launch->warps : 1,
 		.warps_per_block = launch->warps_per_block != 0 ? launch->warps_per_block : 1,
 		.insns = launch->program->count,
 		.program = (uintptr_t)launch->program->insns,

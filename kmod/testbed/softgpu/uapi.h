@@ -185,7 +185,8 @@ struct sgpu_inject_args {
 #define SGPU_IOC_INFO _IOR('G', 0, struct sgpu_info)
 /* -ENOENT: no such address space or channel; -EINVAL: program, sizes; -EBUSY: too many. */
 #define SGPU_IOC_LAUNCH _IOWR('G', 1, struct sgpu_launch_args)
-/* 0 also when it is not done in time: is_done says so; -EINTR. */
+/* 0 also when it is not done in time: is_done says so; -EINTR; -EINVAL: no such GPU; -ENOENT: no
+ * such launch, here and below. */
 #define SGPU_IOC_WAIT _IOWR('G', 2, struct sgpu_wait_args)
 #define SGPU_IOC_WARP _IOWR('G', 3, struct sgpu_warp_args)
 /* Ends all its warps and forgets it; closing the file does so for all launches of the file. */
