@@ -229,6 +229,7 @@ kmod_sources() {
 	for file in ${kmod_patches[@]+"${kmod_patches[@]}"}; do
 		kmod_patch "$1" "$file" || return
 	done
+	[[ $kmod_debug == 0 ]] || kmod_patch "$1" "$kmod_here/debug_kernel.patch" || return
 	rm -rf "$1/fakerm" "$1/softgpu"
 	cp -a "$kmod_here/fakerm" "$kmod_here/softgpu" "$1" || return
 	# The driver's build asks nvidia's own module file for the tests of the kernel; that
