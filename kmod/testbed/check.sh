@@ -89,7 +89,7 @@ kmod_control() {
 		fail_step "kmod: control" "the driver with a defect was not built"
 		return
 	fi
-	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=testbed:fuzz:20:3:remap=0
+	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=testbed:fuzz:20:1:remap=0
 	kmod_parse "$log" >"$log.result"
 	if grep -q '^failed fuzz/random: mismatch' "$log.result"; then
 		echo "passed 1" >"$log.result"

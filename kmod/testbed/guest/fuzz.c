@@ -27,7 +27,7 @@
 struct options {
 	uint64_t seed, rounds, seconds; /* seconds 0: by rounds */
 	uint64_t gpus, memory_mib, warps, threads, ops, thread_ops, mutations, limit_ms, remap,
-		peers;
+		peers, kinds;
 	uint64_t inject[SGPU_INJECT_COUNT];
 };
 
@@ -55,6 +55,7 @@ static const struct option known[] = {
 	OPTION("limit_ms", limit_ms, 100, 600000),
 	OPTION("remap", remap, 0, 1),
 	OPTION("peers", peers, 0, 1),
+	OPTION("kinds", kinds, 0, (1u << FUZZ_MUTATIONS) - 1),
 	INJECT("lost", SGPU_INJECT_INTERRUPT_LOST, 1000),
 	INJECT("doubled", SGPU_INJECT_INTERRUPT_DOUBLED, 1000),
 	INJECT("late_us", SGPU_INJECT_INTERRUPT_LATE, 1000000),
@@ -457,8 +458,7 @@ static int set_up(struct fuzz *fuzz)
 	if (err == 0)
 		err = fuzz_mutator_init(&fuzz->mutator, &fuzz->softgpu, fuzz->memory,
 					options->seed);
-	/* Lost invalidates and pages that others get: the guest's kernel would pay for it. */
-	fuzz->mutator.has_eviction = options->inject[SGPU_INJECT_INVALIDATE_LOST] == 0;
+	fuzz->mutator.kinds = options->kinds;
 	fuzz->random = (options->seed + 7) * 0x9e3779b97f4a7c15ull | 1;
 	if (err != 0)
 		return err;
@@ -553,15 +553,16 @@ static int run(char **words)
 		return TESTBED_SETUP;
 	fuzz->options = (struct options){
 		.gpus = 2,
-		.memory_mib = 8,
+		.memory_mib = 4,
 		.warps = 64,
 		.threads = 2,
-		.ops = 12,
+		.ops = 16,
 		.thread_ops = 12,
-		.mutations = 12,
+		.mutations = 40,
 		.limit_ms = 30000,
 		.remap = 1,
 		.peers = 1,
+		.kinds = (1u << FUZZ_MUTATIONS) - 1,
 	};
 	status = parse(fuzz, words) ? run_fuzz(fuzz) : TESTBED_USAGE;
 	if (status == TESTBED_OK || status == TESTBED_USAGE)
@@ -571,8 +572,9 @@ static int run(char **words)
 
 const struct testbed_suite testbed_fuzz = {
 	.name = "fuzz",
-	.usage = "ROUNDS|SECONDSs SEED [gpus=2 memory=8 warps=64 threads=2 ops=12 thread_ops=12 "
-		 "mutations=12 limit_ms=30000 remap=1 peers=1, injected: lost= doubled= late_us= "
+	.usage = "ROUNDS|SECONDSs SEED [gpus=2 memory=4 warps=64 threads=2 ops=16 thread_ops=12 "
+		 "mutations=40 limit_ms=30000 remap=1 peers=1 kinds=4095, injected: lost= doubled= "
+		 "late_us= "
 		 "fault_limit= slow_us= replay_lost= invalidate_lost= repeated=]",
 	.run = run,
 };
