@@ -14,14 +14,14 @@ kmod_image=		# the initramfs
 # name | short or long | GPUs | seconds | wic.tests | wic.uvm | wic.fakerm
 kmod_boots='load|short|2|30||||
 builtin-0|short|1|120|testbed:builtin:0||
-builtin-1|short|1|120|testbed:builtin:1||
-builtin-2|short|2|120|testbed:builtin:2||
+builtin-1|short|1|240|testbed:builtin:1||
+builtin-2|short|2|240|testbed:builtin:2||
 sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
 sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
-fuzz|short|2|120|testbed:fuzz:3:1||
-defects|short|2|120|testbed:control||'
+fuzz|short|2|120|testbed:fuzz:3:1,testbed:fuzz:3:2||
+defects|short|2|300|testbed:control||'
 
 # Its line of the table.
 kmod_boot_line() { grep -m 1 "^$1|" <<<"$kmod_boots"; }
@@ -33,7 +33,7 @@ kmod_result() {
 	while read -r kind rest; do
 		printf '%-7s %s\n' "$kind" "$name.$rest"
 	done <"$log.result" | sed 's/^passed /ok     /; s/^failed /FAIL   /; s/^skipped /skip /'
-	sed -i "s/^\(failed\|skipped\) /&$name./; s/^passed .*/passed 1/" "$log.result"
+	sed -i 's/^passed .*/passed 1/' "$log.result"
 	if grep -q '^failed' "$log.result"; then
 		echo "  the end of $log:"
 		tail -n 25 "$log" | sed 's/^/  | /'

@@ -396,6 +396,26 @@ static void sgpu_sm_cancel_pages(void)
 	rig_fini(&rig);
 }
 
+/* What has no packet is not outstanding: of two stalled warps one ends. */
+static void sgpu_sm_cancel_without_packet(void)
+{
+	struct sgpu_cancel cancel = { .is_global = true };
+	struct sgpu_launch *launch;
+
+	rig_init(&rig);
+	rig.params.sms = 1;
+	rig.params.faults_per_utlb = 1;
+	rig_start(&rig);
+	launch = LAUNCH(load_one, 2, 1);
+	run_and_check();
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 2);
+	TEST_EQ(sgpu_sm_cancel(rig.gpu, &cancel), 1);
+	TEST_EQ(rig_count(launch, SGPU_WARP_READY), 1);
+	rig_check(&rig);
+	rig_free(launch);
+	rig_fini(&rig);
+}
+
 /* Without a launch that is killed nobody would replay for those that had no room for a packet. */
 static void sgpu_launch_kill_room(void)
 {
@@ -422,13 +442,21 @@ static void sgpu_launch_kill_room(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(sgpu_sm_replay_pages),       TEST(sgpu_sm_replay_precise),
-		TEST(sgpu_sm_replay_utlb_full),   TEST(sgpu_sm_replay_dropped),
-		TEST(sgpu_sm_step_fault_types),   TEST(sgpu_sm_step_repeated),
-		TEST(sgpu_sm_step_prefetch_full), TEST(sgpu_sm_cancel_va),
-		TEST(sgpu_sm_cancel_root),        TEST(sgpu_sm_cancel_global),
-		TEST(sgpu_sm_cancel_targeted),    TEST(sgpu_sm_cancel_pages),
-		TEST(sgpu_launch_kill_room),      { 0 },
+		TEST(sgpu_sm_replay_pages),
+		TEST(sgpu_sm_replay_precise),
+		TEST(sgpu_sm_replay_utlb_full),
+		TEST(sgpu_sm_replay_dropped),
+		TEST(sgpu_sm_step_fault_types),
+		TEST(sgpu_sm_step_repeated),
+		TEST(sgpu_sm_step_prefetch_full),
+		TEST(sgpu_sm_cancel_va),
+		TEST(sgpu_sm_cancel_root),
+		TEST(sgpu_sm_cancel_global),
+		TEST(sgpu_sm_cancel_targeted),
+		TEST(sgpu_sm_cancel_pages),
+		TEST(sgpu_sm_cancel_without_packet),
+		TEST(sgpu_launch_kill_room),
+		{ 0 },
 	};
 
 	return test_main(argc, argv, tests);

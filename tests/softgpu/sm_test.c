@@ -376,6 +376,72 @@ static void sgpu_launch_kill_pending(void)
 	rig_fini(&rig);
 }
 
+/* Blocks that have ended gave their room back already. */
+static void sgpu_launch_kill_ended_blocks(void)
+{
+	static const struct sgpu_insn insns[] = {
+		{ .op = SGPU_OP_BLOCK, .rd = RA },
+		{ .op = SGPU_OP_JUMP_NE, .ra = RA, .rb = RB, .imm = 1 },
+		{ .op = SGPU_OP_EXIT },
+	};
+	struct sgpu_launch *other;
+	struct sgpu_launch *launch;
+	uint32_t i;
+
+	begin();
+	other = LAUNCH(forever, 8, 1);
+	launch = LAUNCH(insns, 8, 2);
+	for (i = 0; i < 20; i++)
+		sgpu_sm_step(rig.gpu, rig.now_ns, 10);
+	TEST_EQ(rig_count(launch, SGPU_WARP_EXITED), 2);
+	TEST_EQ(rig_count(launch, SGPU_WARP_READY), 6);
+	sgpu_launch_kill(launch);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_KILLED), 6);
+	rig_free(launch);
+	rig_free(other);
+	rig_fini(&rig);
+}
+
+/* Draining: who is ready ends after one turn more, who waits at a barrier when nobody is left to
+ * come; who is stalled stays, also over a replay that does not help; no block starts. */
+static void sgpu_sm_step_drains(void)
+{
+	struct sgpu_launch *launch = all_states_begin();
+
+	launch->is_stopped = true;
+	launch->is_draining = true;
+	rig_run(&rig);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_AT_BARRIER), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_EXITED), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_KILLED), 8);
+	TEST_EQ(rig_count(launch, SGPU_WARP_PENDING), 8);
+	TEST_EQ(sgpu_sm_replay(rig.gpu), 8);
+	rig_run(&rig);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 8);
+	TEST_EQ(sgpu_sm_outstanding(rig.gpu, &rig.vas, RIG_CHANNEL), 8);
+	rig_map(&rig, VA, 0);
+	TEST_EQ(sgpu_sm_replay(rig.gpu), 8);
+	rig_run(&rig);
+	rig_check(&rig);
+	TEST_EQ(rig_count(launch, SGPU_WARP_STALLED), 0);
+	TEST_EQ(rig_count(launch, SGPU_WARP_AT_BARRIER), 0);
+	TEST_EQ(rig_count(launch, SGPU_WARP_PENDING), 8);
+	TEST_TRUE(!sgpu_launch_is_done(launch));
+	/* Behind the barrier was an exit. */
+	TEST_EQ(rig_count(launch, SGPU_WARP_EXITED), 16);
+	TEST_EQ(rig_count(launch, SGPU_WARP_KILLED), 16);
+	TEST_EQ(rig.gpu->counters.warps_killed, 16);
+	sgpu_sm_stop(rig.gpu, &rig.vas, RIG_CHANNEL);
+	rig_check(&rig);
+	TEST_TRUE(sgpu_launch_is_done(launch));
+	rig_free(launch);
+	rig_fini(&rig);
+}
+
 /* A launch is stopped by its channel, or with its address space; others run on. */
 static void sgpu_sm_stop_which(void)
 {
@@ -430,7 +496,9 @@ int main(int argc, char **argv)
 		TEST(sgpu_sm_step_barrier),
 		TEST(sgpu_sm_step_barrier_ended),
 		TEST(sgpu_launch_kill_states),
+		TEST(sgpu_launch_kill_ended_blocks),
 		TEST(sgpu_launch_kill_pending),
+		TEST(sgpu_sm_step_drains),
 		TEST(sgpu_sm_stop_which),
 		TEST(sgpu_launch_remove_order),
 		{ 0 },

@@ -2,6 +2,7 @@
 /* The driver's part: it fills in page tables as nvidia-uvm's uvm_turing_mmu.c does. */
 #include "tests/softgpu/world.h"
 
+#include <errno.h>
 #include <stdarg.h>
 
 #define LOG_BYTES 65536
@@ -54,6 +55,9 @@ static uint8_t *zeroed(size_t bytes)
 
 void world_init(struct world *world)
 {
+	/* For test_fail() in this file: all tests of the program repeat the one that failed. */
+	test_program = program_invocation_name;
+	test_current = "";
 	memset(world, 0, sizeof(*world));
 	world->vidmem = zeroed(WORLD_VIDMEM_BYTES);
 	world->sysmem = zeroed(WORLD_SYSMEM_BYTES);
@@ -164,7 +168,7 @@ static uint64_t *pde0_get(struct world *world, const struct sgpu_pdb *pdb, uint6
 	return entry_at(world, table, 2 * sgpu_bits(va, 21, 8));
 }
 
-/* The PTE of a page of @bytes; splits a page of 2 MiB into none. */
+/* The PTE of a page of @bytes: 16 bytes of 2 MiB, else 8; splits a page of 2 MiB into none. */
 static uint64_t *pte_get(struct world *world, const struct sgpu_pdb *pdb, uint64_t va,
 			 uint64_t bytes)
 {
@@ -207,12 +211,20 @@ static uint64_t pte_make(const struct world_mapping *mapping)
 
 void world_map(struct world *world, const struct sgpu_pdb *pdb, const struct world_mapping *mapping)
 {
-	*pte_get(world, pdb, mapping->va, mapping->bytes) = pte_make(mapping);
+	uint64_t *pte = pte_get(world, pdb, mapping->va, mapping->bytes);
+
+	pte[0] = pte_make(mapping);
+	if (mapping->bytes == 2u << 20)
+		pte[1] = 0;
 }
 
 void world_unmap(struct world *world, const struct sgpu_pdb *pdb, uint64_t va, uint64_t bytes)
 {
-	*pte_get(world, pdb, va, bytes) = 0;
+	uint64_t *pte = pte_get(world, pdb, va, bytes);
+
+	pte[0] = 0;
+	if (bytes == 2u << 20)
+		pte[1] = 0;
 }
 
 void world_hide_small(struct world *world, const struct sgpu_pdb *pdb, uint64_t va)

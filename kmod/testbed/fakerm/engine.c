@@ -2,9 +2,11 @@
 /*
  * The thread that is a GPU: steps the model, delivers its interrupts.
  *
- * A doorbell is a plain word that nobody traps, so work is found by looking: at once after some
- * was found, then every poll_us, after a while of nothing every eight times that.  A GPU without a
- * channel and without a launch can find nothing, and sleeps until it gets one.
+ * A doorbell is a plain word that nobody traps, so work is found by looking: without a pause for
+ * spin_us after some was found, because a driver that waits for a push soon makes the next and a
+ * timer of an emulated machine may come late; then every poll_us, after a while of nothing every
+ * eight times that.  A GPU without a channel and without a launch can find nothing, and sleeps
+ * until it gets one.
  *
  * The driver's top half runs in interrupt context, as it does on hardware: what it must not do
  * there, a debug kernel reports.
@@ -17,8 +19,8 @@
 #include <linux/sched.h>
 
 #define POLL_US_MAX 10000u
-#define POLLS_FAST 128 /* looks until it is taken to be idle for longer */
-#define POLL_SLOW 8    /* so many times poll_us then */
+#define SLOW_AFTER_NS (20 * NSEC_PER_MSEC)
+#define SLOW 8 /* so many times poll_us then */
 
 static void interrupt(struct irq_work *work)
 {
@@ -44,12 +46,16 @@ static bool has_sources(struct fakerm_gpu *gpu)
 	return READ_ONCE(gpu->model.channels) || READ_ONCE(gpu->model.launches);
 }
 
-static void poll_pause(unsigned int idle)
+static void idle_pause(u64 idle_ns)
 {
 	unsigned int us = clamp(READ_ONCE(fakerm_settings.poll_us), 1u, POLL_US_MAX);
 
-	if (idle >= POLLS_FAST)
-		us *= POLL_SLOW;
+	if (idle_ns < (u64)READ_ONCE(fakerm_settings.spin_us) * NSEC_PER_USEC) {
+		cond_resched();
+		return;
+	}
+	if (idle_ns >= SLOW_AFTER_NS)
+		us *= SLOW;
 	usleep_range(us, us + us / 2);
 }
 
@@ -57,21 +63,22 @@ static int engine(void *data)
 {
 	struct fakerm_gpu *gpu = data;
 	struct sgpu_step step;
-	unsigned int idle = 0;
+	u64 worked_ns = 0;
+	u64 now_ns;
 
 	while (!kthread_should_stop()) {
 		mutex_lock(&gpu->lock);
-		sgpu_gpu_step(&gpu->model, ktime_get_ns(), &step);
+		now_ns = ktime_get_ns();
+		sgpu_gpu_step(&gpu->model, now_ns, &step);
 		fakerm_launch_poll(gpu);
 		mutex_unlock(&gpu->lock);
 		if (step.interrupts != 0)
 			deliver(gpu, step.interrupts);
 		if (step.work != 0 || step.interrupts != 0) {
-			idle = 0;
+			worked_ns = now_ns;
 			cond_resched();
 		} else if (step.has_timer || has_sources(gpu)) {
-			idle = min(idle + 1, (unsigned int)POLLS_FAST);
-			poll_pause(idle);
+			idle_pause(now_ns - worked_ns);
 		} else {
 			wait_event_idle(gpu->engine_wait,
 					kthread_should_stop() || has_sources(gpu));

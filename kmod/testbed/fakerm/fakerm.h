@@ -190,7 +190,7 @@ struct fakerm_gpu {
 
 struct fakerm_settings {
 	unsigned int vidmem_mb, sms, warps_per_sm, sms_per_utlb, faults_per_utlb, fault_packets;
-	unsigned int stop_timeout_ms, poll_us;
+	unsigned int stop_timeout_ms, poll_us, spin_us;
 	unsigned long seed;
 };
 

@@ -92,12 +92,18 @@ static void release(struct kref *refs)
 	memory_free(launch);
 }
 
-/* The file's launch, counted; NULL: it has no such. */
-static struct fakerm_launch *find(struct fakerm_file *file, u32 gpu, u32 id)
+/*
+ * The file's launch, counted.
+ *
+ * Return: 0, -EINVAL: there is no such GPU, or -ENOENT: the file has no such launch.
+ */
+static int find(struct fakerm_file *file, u32 gpu, u32 id, struct fakerm_launch **launch_out)
 {
 	struct fakerm_launch *found = NULL;
 	struct fakerm_launch *launch;
 
+	if (gpu >= fakerm_gpu_count)
+		return -EINVAL;
 	mutex_lock(&file->lock);
 	list_for_each_entry(launch, &file->launches, of_file)
 	{
@@ -108,7 +114,10 @@ static struct fakerm_launch *find(struct fakerm_file *file, u32 gpu, u32 id)
 		}
 	}
 	mutex_unlock(&file->lock);
-	return found;
+	if (!found)
+		return -ENOENT;
+	*launch_out = found;
+	return 0;
 }
 
 /* --- start --------------------------------------------------------------------- */
@@ -267,12 +276,13 @@ static void count_warps(struct fakerm_launch *launch, struct sgpu_wait_args *arg
 
 int fakerm_launch_wait(struct fakerm_file *file, struct sgpu_wait_args *args)
 {
-	struct fakerm_launch *launch = find(file, args->gpu, args->launch);
+	struct fakerm_launch *launch;
 	struct fakerm_gpu *gpu;
 	long left = 1;
+	int rc = find(file, args->gpu, args->launch, &launch);
 
-	if (!launch)
-		return -ENOENT;
+	if (rc != 0)
+		return rc;
 	gpu = launch->object.gpu;
 	if (args->timeout_ms != 0)
 		left = wait_event_interruptible_timeout(gpu->done_wait, READ_ONCE(launch->is_done),
@@ -290,12 +300,13 @@ int fakerm_launch_wait(struct fakerm_file *file, struct sgpu_wait_args *args)
 int fakerm_launch_warp(struct fakerm_file *file, struct sgpu_warp_args *args)
 {
 	struct fakerm_launch *launch;
+	int rc;
 
 	if (args->reserved != 0)
 		return -EINVAL;
-	launch = find(file, args->gpu, args->launch);
-	if (!launch)
-		return -ENOENT;
+	rc = find(file, args->gpu, args->launch, &launch);
+	if (rc != 0)
+		return rc;
 	if (args->warp >= launch->launch.warp_count) {
 		kref_put(&launch->refs, release);
 		return -EINVAL;
@@ -318,11 +329,12 @@ static void retire(struct fakerm_launch *launch)
 
 int fakerm_launch_free(struct fakerm_file *file, const struct sgpu_launch_id *id)
 {
-	struct fakerm_launch *launch = find(file, id->gpu, id->launch);
+	struct fakerm_launch *launch;
 	bool is_ours;
+	int rc = find(file, id->gpu, id->launch, &launch);
 
-	if (!launch)
-		return -ENOENT;
+	if (rc != 0)
+		return rc;
 	mutex_lock(&file->lock);
 	/* Two threads may have found it. */
 	is_ours = !list_empty(&launch->of_file);

@@ -69,13 +69,13 @@ static enum sgpu_next aperture_of(struct sgpu_channel *channel, uint32_t method,
 	return SGPU_NEXT;
 }
 
-static enum sgpu_next source_of(struct sgpu_channel *channel, struct end *end_out)
+static enum sgpu_next source_of(struct sgpu_channel *channel, uint32_t launch, struct end *end_out)
 {
 	enum sgpu_next next;
 
 	end_out->fault = "fault of the source at";
 	end_out->access = SGPU_ACCESS_READ;
-	end_out->is_physical = sgpu_bits(channel->data, 12, 1);
+	end_out->is_physical = sgpu_bits(launch, 12, 1);
 	next = address_of(channel, SGPU_CE_OFFSET_IN_UPPER, SGPU_CE_OFFSET_IN_LOWER,
 			  &end_out->address);
 	if (next == SGPU_NEXT && end_out->is_physical)
@@ -83,13 +83,14 @@ static enum sgpu_next source_of(struct sgpu_channel *channel, struct end *end_ou
 	return next;
 }
 
-static enum sgpu_next destination_of(struct sgpu_channel *channel, struct end *end_out)
+static enum sgpu_next destination_of(struct sgpu_channel *channel, uint32_t launch,
+				     struct end *end_out)
 {
 	enum sgpu_next next;
 
 	end_out->fault = "fault of the destination at";
 	end_out->access = SGPU_ACCESS_WRITE;
-	end_out->is_physical = sgpu_bits(channel->data, 13, 1);
+	end_out->is_physical = sgpu_bits(launch, 13, 1);
 	next = address_of(channel, SGPU_CE_OFFSET_OUT_UPPER, SGPU_CE_OFFSET_OUT_LOWER,
 			  &end_out->address);
 	if (next == SGPU_NEXT && end_out->is_physical)
@@ -142,14 +143,14 @@ static enum sgpu_next copy(struct sgpu_channel *channel, const struct end *from,
 	return SGPU_NEXT;
 }
 
-static enum sgpu_next copy_launch(struct sgpu_channel *channel)
+static enum sgpu_next copy_launch(struct sgpu_channel *channel, uint32_t launch)
 {
 	struct end from = { .address = 0 };
 	struct end to = { .address = 0 };
-	enum sgpu_next next = source_of(channel, &from);
+	enum sgpu_next next = source_of(channel, launch, &from);
 
 	if (next == SGPU_NEXT)
-		next = destination_of(channel, &to);
+		next = destination_of(channel, launch, &to);
 	return next == SGPU_NEXT ? copy(channel, &from, &to) : next;
 }
 
@@ -213,10 +214,10 @@ static void element_reduce(struct element *element)
 	element->bytes = 1;
 }
 
-static enum sgpu_next fill_launch(struct sgpu_channel *channel)
+static enum sgpu_next fill_launch(struct sgpu_channel *channel, uint32_t launch)
 {
 	struct end to = { .address = 0 };
-	enum sgpu_next next = destination_of(channel, &to);
+	enum sgpu_next next = destination_of(channel, launch, &to);
 	uint64_t bytes = register_of(channel, SGPU_CE_LINE_LENGTH_IN);
 	struct element element;
 	uint64_t done, left;
@@ -257,9 +258,9 @@ static enum sgpu_next increment(struct sgpu_channel *channel, uint64_t va, uint3
 	return SGPU_NEXT;
 }
 
-static enum sgpu_next semaphore(struct sgpu_channel *channel, uint64_t now_ns)
+static enum sgpu_next semaphore(struct sgpu_channel *channel, uint32_t launch, uint64_t now_ns)
 {
-	uint32_t type = (uint32_t)sgpu_bits(channel->data, 3, 2);
+	uint32_t type = (uint32_t)sgpu_bits(launch, 3, 2);
 	struct sgpu_release release = {
 		.payload = register_of(channel, SGPU_CE_SET_SEMAPHORE_PAYLOAD),
 		.has_time = type == 2,
@@ -272,7 +273,7 @@ static enum sgpu_next semaphore(struct sgpu_channel *channel, uint64_t now_ns)
 	next = address_of(channel, SGPU_CE_SET_SEMAPHORE_A, SGPU_CE_SET_SEMAPHORE_B, &release.va);
 	if (next != SGPU_NEXT)
 		return next;
-	if (sgpu_bits(channel->data, 19, 1))
+	if (sgpu_bits(launch, 19, 1))
 		return increment(channel, release.va, release.payload);
 	return sgpu_channel_release(channel, &release);
 }
@@ -288,7 +289,7 @@ static const struct rule always[] = {
 	{ 1u << 11, 0, "FORCE_RMWDISABLE, LAUNCH_DMA" },
 	{ 3u << 20, 0, "BYPASS_L2, LAUNCH_DMA" },
 	{ 3u << 22, 0, "VPRMODE, LAUNCH_DMA" },
-	{ 1u << 24 | 0xfu << 27, 0, "reserved bits, LAUNCH_DMA" },
+	{ 1u << 24 | 0x1fu << 27, 0, "reserved bits, LAUNCH_DMA" },
 };
 
 static const struct rule of_transfers[] = {
@@ -346,30 +347,29 @@ static bool is_slow(struct sgpu_channel *channel, uint64_t now_ns)
 	return false;
 }
 
-static enum sgpu_next launch(struct sgpu_channel *channel, uint64_t now_ns)
+static enum sgpu_next launch(struct sgpu_channel *channel, uint32_t data, uint64_t now_ns)
 {
-	const char *why = launch_refused(channel->data);
+	const char *why = launch_refused(data);
 	enum sgpu_next next = SGPU_NEXT;
 
 	if (why)
-		return sgpu_channel_fail(channel, why, channel->data);
-	if (sgpu_bits(channel->data, 0, 2)) {
+		return sgpu_channel_fail(channel, why, data);
+	if (sgpu_bits(data, 0, 2)) {
 		if (is_slow(channel, now_ns))
 			return SGPU_STALL;
-		next = sgpu_bits(channel->data, 10, 1) ? fill_launch(channel)
-						       : copy_launch(channel);
+		next = sgpu_bits(data, 10, 1) ? fill_launch(channel, data)
+					      : copy_launch(channel, data);
 	}
 	if (next != SGPU_NEXT)
 		return next;
-	if (sgpu_bits(channel->data, 2, 1))
+	if (sgpu_bits(data, 2, 1))
 		sgpu_channel_membar(channel);
-	return semaphore(channel, now_ns);
+	return semaphore(channel, data, now_ns);
 }
 
 enum sgpu_next sgpu_ce_method(struct sgpu_channel *channel, uint32_t method, uint32_t data,
 			      uint64_t now_ns)
 {
-	(void)data; /* channel->data, or what was written to it before, in its registers */
 	switch (method) {
 	case SGPU_CE_NOP:
 	case SGPU_CE_SET_SEMAPHORE_A:
@@ -387,7 +387,7 @@ enum sgpu_next sgpu_ce_method(struct sgpu_channel *channel, uint32_t method, uin
 	case SGPU_CE_SET_REMAP_COMPONENTS:
 		return SGPU_NEXT;
 	case SGPU_CE_LAUNCH_DMA:
-		return launch(channel, now_ns);
+		return launch(channel, data, now_ns);
 	default:
 		return sgpu_channel_fail(channel, "the copy engine does not do method", method);
 	}

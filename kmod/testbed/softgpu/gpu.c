@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* The parts put together. */
 #include "gpu.h"
 
 /* Of a step; small enough that what a driver's thread waits for comes soon. */
@@ -101,6 +102,7 @@ void sgpu_gpu_invalidate(struct sgpu_gpu *gpu, const struct sgpu_tlb_range *rang
 {
 	uint32_t i;
 
+	gpu->counters.invalidates++;
 	if (sgpu_inject_now(&gpu->inject, SGPU_INJECT_INVALIDATE_LOST))
 		return;
 	for (i = 0; i < gpu->utlb_count; i++)

@@ -94,7 +94,7 @@ void sgpu_gpu_remove_vas(struct sgpu_gpu *gpu, struct sgpu_vas *vas);
 void sgpu_gpu_add_channel(struct sgpu_gpu *gpu, struct sgpu_channel *channel);
 void sgpu_gpu_remove_channel(struct sgpu_gpu *gpu, struct sgpu_channel *channel);
 
-/* For host.c, which counts its methods: each TLB of the GPU, with what inject.h loses of it. */
+/* For host.c: each TLB of the GPU, with what inject.h loses of it; counted as an invalidate. */
 void sgpu_gpu_invalidate(struct sgpu_gpu *gpu, const struct sgpu_tlb_range *range);
 
 /* Counters, those that lie elsewhere added up. */

@@ -7,8 +7,7 @@
 
 #define VA_END (1ull << SGPU_VA_BITS)
 
-/* SEM_EXECUTE_OPERATION */
-#define RELEASE 1
+/* SEM_EXECUTE_OPERATION; 1 is RELEASE. */
 #define ACQ_CIRC_GEQ 3
 
 /* MEM_OP_D_OPERATION */
@@ -162,12 +161,11 @@ static void invalidate(struct sgpu_gpu *gpu, const struct mem_op *op,
 	struct sgpu_counters *counters = &gpu->counters;
 	uint32_t i;
 
-	if (op->replay == REPLAY_NONE)
-		counters->invalidates++;
 	if (op->replay == REPLAY_NONE && !op->is_hub_only) {
 		sgpu_gpu_invalidate(gpu, range);
 		return;
 	}
+	counters->invalidates += op->is_hub_only;
 	counters->invalidated += sgpu_tlb_invalidate(&gpu->hub_tlb, range);
 	for (i = 0; i < gpu->utlb_count && !op->is_hub_only; i++)
 		counters->invalidated += sgpu_tlb_invalidate(&gpu->utlbs[i].tlb, range);
@@ -238,7 +236,7 @@ static enum sgpu_next tlb_invalidate(struct sgpu_channel *channel)
 		return sgpu_channel_fail(channel, "no such replay, MEM_OP_C", op.c);
 	why = range_decode(&op, &range);
 	if (why)
-		return sgpu_channel_fail(channel, why, sgpu_bits(op.c, 0, 32));
+		return sgpu_channel_fail(channel, why, op.c);
 	invalidate(gpu, &op, &range);
 	/* SYSMEMBAR, where an acknowledgement is waited for. */
 	if (!op.is_hub_only && sgpu_bits(op.a, 11, 1) && sgpu_bits(op.c, 5, 2))

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* Which instructions are a program. */
 #include "warp.h"
 
 enum sgpu_op_kind sgpu_op_kind(uint32_t op)

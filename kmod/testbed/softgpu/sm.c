@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* Launches, blocks, turns; who is stalled, and who tries again or ends. */
 #include "sm.h"
 
 #include "gpu.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: MIT OR GPL-2.0
+/* SPDX-License-Identifier: MIT OR GPL-2.0 */
+/* An instruction of a warp: registers, memory, faults. */
 #include "warp.h"
 
 #include "gpu.h"
@@ -194,7 +195,7 @@ static void lane_fault(const struct attempt *a, uint32_t lane)
 	uint64_t va = lane_va(a->warp, a->insn, lane);
 	struct sgpu_fault fault = {
 		.instance = a->warp->launch->instance,
-		.va = va - va % SGPU_PAGE_BYTES,
+		.va = va,
 		.time_ns = a->now_ns,
 		.type = (enum sgpu_fault_type)a->types[lane],
 		.access = a->access,
