@@ -20,7 +20,7 @@ sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
 sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
-fuzz|short|2|120|testbed:fuzz:10s:1||
+fuzz|short|2|120|testbed:fuzz:3:1,testbed:fuzz:3:2||
 defects|short|2|300|testbed:control||'
 
 # Its line of the table.
@@ -89,7 +89,7 @@ kmod_control() {
 		fail_step "kmod: control" "the driver with a defect was not built"
 		return
 	fi
-	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=testbed:fuzz:20:3:remap=0
+	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=testbed:fuzz:20:1:remap=0
 	kmod_parse "$log" >"$log.result"
 	# A hang or a fault that kills would be a find too, but not the one that this is about.
 	if grep -q '^failed fuzz/random: mismatch' "$log.result"; then
