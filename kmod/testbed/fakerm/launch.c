@@ -209,7 +209,6 @@ static int attach(struct fakerm_gpu *gpu, struct fakerm_launch *launch,
 	model->id = ++gpu->next_launch;
 	model->warp_count = args->warps;
 	model->warps_per_block = args->warps_per_block;
-	model->insn_count = args->insns;
 	model->insns = launch->insns;
 	model->warps = launch->warps;
 	rc = sgpu_launch_start(model, registers);
