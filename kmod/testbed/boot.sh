@@ -10,19 +10,27 @@ kmod_programs=		# the folder of the guest's programs, once they are built
 
 # ---- what runs in it ------------------------------------------------------
 
-# Each file of guest/ with a main() is a program of its name; all others are linked into each.
+# kmod_guest: builds the programs that are not there; kmod_programs is their folder.
 kmod_guest() {
-	local cc=gcc file name new log=$logs/kmod-guest.log driver=${kmod_tree:-$(kmod_debian)/driver}
+	mkdir -p "$kmod_cache/guest" && kmod_programs=$(kmod_guest_programs)
+}
+
+# Prints that folder.  Each file of guest/ with a main() is a program of its name; all others are
+# linked into each.
+kmod_guest_programs() (
+	local cc=gcc file name new out log=$logs/kmod-guest.log driver=${kmod_tree:-$(kmod_debian)/driver}
 	local -a common=() programs=() flags=(-std=gnu17 -O2 -g0 -static -pthread -Wall -Wextra
 		"-I$root" "-I$kmod_here/guest" -isystem "$driver/nvidia-uvm" -isystem "$driver/common/inc")
 	have gcc || cc=cc
-	kmod_programs=$kmod_cache/guest/$({
+	out=$kmod_cache/guest/$({
 		kmod_hash "$kmod_here/guest"
 		cat "$kmod_here"/softgpu/*.h "$driver/nvidia-uvm"/uvm*ioctl.h
 		"$cc" --version
 	} | sha256sum | cut -c 1-16)
-	[[ ! -d $kmod_programs ]] || return 0
-	mkdir -p "$kmod_cache/guest"
+	exec 8>"$kmod_cache/guest/.lock"
+	flock 8
+	rm -rf "$kmod_cache"/guest/new.*
+	[[ ! -d $out ]] || { echo "$out" && return; }
 	new=$(mktemp -d "$kmod_cache/guest/new.XXXXXX")
 	for file in "$kmod_here"/guest/*.c; do
 		[[ -e $file ]] || continue
@@ -35,30 +43,27 @@ kmod_guest() {
 	for file in ${programs[@]+"${programs[@]}"}; do
 		name=$(basename "$file" .c)
 		if ! "$cc" "${flags[@]}" "$file" ${common[@]+"${common[@]}"} -o "$new/$name" -lm >"$log" 2>&1; then
-			rm -rf "$new"
 			grep -m 6 -A 2 -E 'error:|undefined' "$log" >&2 || tail -n 5 "$log" >&2
 			say "$name, a program of the guest, was not built, see $log"
 			return 1
 		fi
 	done
-	find "$kmod_cache/guest" -mindepth 1 -maxdepth 1 ! -name 'new.*' -mtime +7 -exec rm -rf {} +
-	mv "$new" "$kmod_programs" 2>/dev/null || [[ -d $kmod_programs ]]
-}
+	find "$kmod_cache/guest" -mindepth 1 -maxdepth 1 -type d ! -name 'new.*' -mtime +7 -exec rm -rf {} +
+	mv "$new" "$out" && echo "$out"
+)
 
 # kmod_initramfs <file>: out of kmod_out, kmod_programs and guest/init.
-kmod_initramfs() {
+kmod_initramfs() (
 	local dir
-	dir=$(mktemp -d "${TMPDIR:-/tmp}/wic-kmod.XXXXXX")
-	{
-		mkdir "$dir/bin" "$dir/mod" "$dir/test" &&
-			cp "$(kmod_debian)/bin/busybox" "$dir/bin/" &&
-			cp "$kmod_here/guest/init" "$dir/" &&
-			cp "$kmod_out"/*.ko "$dir/mod/" &&
-			cp -r "$kmod_programs/." "$dir/test/" &&
-			(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$1"
-	} || { rm -rf "$dir" && return 1; }
-	rm -rf "$dir"
-}
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/wic-kmod.XXXXXX") || return
+	trap 'rm -rf "$dir"' EXIT
+	mkdir "$dir/bin" "$dir/mod" "$dir/test" &&
+		cp "$(kmod_debian)/bin/busybox" "$dir/bin/" &&
+		cp "$kmod_here/guest/init" "$dir/" &&
+		cp "$kmod_out"/*.ko "$dir/mod/" &&
+		cp -r "$kmod_programs/." "$dir/test/" &&
+		(cd "$dir" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$1"
+)
 
 # ---- a boot ---------------------------------------------------------------
 
@@ -67,6 +72,7 @@ kmod_initramfs() {
 kmod_qemu() {
 	local gpus=$1 initramfs=$2 i
 	shift 2
+	set -- "wic.slow=$(kmod_slow)" "$@"
 	# The messages before a panic are shown by panic_print, when it comes to that.  Of the clocks the
 	# HPET is the one that is right: what the emulated TSC's frequency is measured to be depends
 	# on what else the host does, and limits in a guest whose time runs three times faster fail.
@@ -80,24 +86,39 @@ kmod_qemu() {
 	done
 }
 
-# A debug kernel is many times slower.
-kmod_limit() {
+# By how much all limits are multiplied: a debug kernel is many times slower.
+kmod_slow() {
 	if [[ $kmod_debug == 1 ]]; then
-		echo $(($1 * 8))
+		echo 8
 	else
-		echo "$1"
+		echo 1
 	fi
+}
+
+# kmod_take <log>: what comes from QEMU goes there.  Notes how long after its start there was a result.
+kmod_take() {
+	local line after=never start=$SECONDS
+	{
+		while IFS= read -r line || [[ -n $line ]]; do
+			line=${line//$'\r'/}
+			printf '%s\n' "$line"
+			[[ ! $line =~ ^(ok|fail|skip)\  ]] || after="after $((SECONDS - start)) s"
+			[[ $after == never ]] || break
+		done
+		echo "wic-first-result $after"
+		tr -d '\r'
+	} >"$1"
 }
 
 # kmod_boot <log> <initramfs> <GPUs> <seconds> <wic.* words>: what the guest does goes to the log.
 # The guest ends itself after these seconds and says more of what hangs than QEMU could.
 kmod_boot() {
 	local log=$1 initramfs=$2 gpus=$3 limit rc=0
-	limit=$(kmod_limit "$4")
+	limit=$(($4 * $(kmod_slow)))
 	shift 4
 	kmod_qemu "$gpus" "$initramfs" "wic.limit=$limit" "$@"
 	timeout --foreground -k 5 $((limit + 30)) "${kmod_command[@]}" -serial stdio </dev/null 2>&1 |
-		tr -d '\r' >"$log" || rc=$?
+		kmod_take "$log" || rc=$?
 	[[ $rc == 0 ]] || echo "fail boot: QEMU ended with status $rc$([[ $rc != 124 ]] || echo ', out of time')" >>"$log"
 }
 

@@ -6,12 +6,14 @@
 : "${root:?}" "${logs:?}" "${kmod_cache:?}" "${kmod_programs?}" "${kmod_taken?}" "${scratch?}"
 
 kmod_long=0		# --long
+kmod_limit=		# --limit, seconds of a boot that is named
 kmod_prefix=		# of the names of boots: which modules
 kmod_wanted=()		# boots, or programs of the guest with their arguments
 
 kmod_image=		# the initramfs
 
 # name | short or long | GPUs | seconds | wic.tests | wic.uvm | wic.fakerm
+# SEED in wic.tests is another number each time.
 kmod_boots='load|short|2|30|hello|||
 builtin-0|short|1|120|testbed:builtin:0||
 builtin-1|short|1|240|testbed:builtin:1||
@@ -21,7 +23,16 @@ sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
 fuzz|short|2|120|testbed:fuzz:3:1,testbed:fuzz:3:2||
-defects|short|2|300|testbed:control||'
+defects|short|2|300|testbed:control||
+pmm-2|long|2|300|testbed:builtin:2:PMM_SANITY||
+pmm-full|long|1|900|testbed:builtin:1:PMM_SANITY_FULL||
+fuzz-long|long|2|240|testbed:fuzz:120s:SEED||'
+
+# Boots that are functions here.
+kmod_others='control tracker'
+
+# What a guest's program says of a test that hangs.
+kmod_hang='^fail builtin/FAULT_BUFFER_FLUSH: not done within'
 
 # Its line of the table.
 kmod_boot_line() { grep -m 1 "^$1|" <<<"$kmod_boots"; }
@@ -38,13 +49,21 @@ kmod_result() {
 		echo "  the end of $log:"
 		tail -n 25 "$log" | sed 's/^/  | /'
 	fi
+	# In it the guest's start and the loading of the modules.
+	sed -n "s/^wic-first-result/$name: first result/p" "$log"
 	tally "kmod: $name" "$3" "$log.result"
 }
 
 # kmod_run <name> <GPUs> <seconds> <tests> [uvm] [fakerm]: one boot and its result.
 kmod_run() {
-	local name=$kmod_prefix$1 log=$logs/kmod-$kmod_prefix$1.log start=$SECONDS
-	kmod_boot "$log" "$kmod_image" "$2" "$3" ${4:+"wic.tests=$4"} ${5:+"wic.uvm=$5"} ${6:+"wic.fakerm=$6"}
+	local name=$kmod_prefix$1 log=$logs/kmod-$kmod_prefix$1.log start=$SECONDS tests seed
+	tests=$4
+	if [[ $tests == *SEED* ]]; then
+		seed=$((RANDOM << 15 | RANDOM))
+		tests=${tests//SEED/$seed}
+		echo "$name: $tests"
+	fi
+	kmod_boot "$log" "$kmod_image" "$2" "$3" ${tests:+"wic.tests=$tests"} ${5:+"wic.uvm=$5"} ${6:+"wic.fakerm=$6"}
 	kmod_result "$name" "$log" $((SECONDS - start))
 }
 
@@ -62,26 +81,45 @@ kmod_table() {
 # kmod_chosen <name>: a boot of the table, or a program with its arguments, PROGRAM[:ARGUMENT]...
 kmod_chosen() {
 	local line name kind gpus seconds tests uvm fakerm
-	if [[ $1 == control ]]; then
-		kmod_control
+	if [[ " $kmod_others " == *" $1 "* ]]; then
+		"kmod_$1"
 	elif line=$(kmod_boot_line "$1"); then
 		IFS='|' read -r name kind gpus seconds tests uvm fakerm <<<"$line"
-		kmod_run "$name" "$gpus" "$seconds" "$tests" "$uvm" "$fakerm"
+		kmod_run "$name" "$gpus" "${kmod_limit:-$seconds}" "$tests" "$uvm" "$fakerm"
 	elif [[ -x $kmod_programs/${1%%:*} ]]; then
-		kmod_run "${1//[^A-Za-z0-9_.-]/-}" 2 120 "$1"
+		kmod_run "${1//[^A-Za-z0-9_.-]/-}" 2 "${kmod_limit:-120}" "$1"
 	else
 		fail_step "kmod: $1" "there is no such boot ($(cut -d '|' -f 1 <<<"$kmod_boots" |
-			paste -sd ' ') control) and no such program ($(cd "$kmod_programs" && echo *))"
+			paste -sd ' ') $kmod_others) and no such program ($(cd "$kmod_programs" && echo *))"
+	fi
+}
+
+# kmod_is_debians <name>: whether the driver is, whose sources that needs; else a skip.
+kmod_is_debians() {
+	[[ -n $kmod_tree || ${#kmod_patches[@]} != 0 ]] || return 0
+	skip_step "kmod: $1" "it is made of Debian's sources, without --tree and --patch"
+	return 1
+}
+
+# kmod_control_result <log>: prints a line for tally().  A hang or a fault that kills would be a find
+# too, but not the one that this is about.
+kmod_control_result() {
+	local parsed
+	parsed=$(kmod_parse "$1")
+	if grep -q '^failed fuzz/random: mismatch' <<<"$parsed"; then
+		echo "passed 1"
+	elif grep -q '^failed' <<<"$parsed"; then
+		echo "failed control.no_invalidate: it failed in another way than by a mismatch ($(
+			grep -m 1 '^failed' <<<"$parsed" | cut -d ' ' -f 2-)), see $1"
+	else
+		echo "failed control.no_invalidate: a driver without an invalidate passed the fuzz, see $1"
 	fi
 }
 
 # A driver with one TLB invalidate removed: the fuzz must see it, or it could see nothing.
 kmod_control() {
 	local log=$logs/kmod-control.log start=$SECONDS
-	if [[ -n $kmod_tree || ${#kmod_patches[@]} != 0 ]]; then
-		skip_step "kmod: control" "the driver with a defect is made of Debian's sources, without --tree and --patch"
-		return
-	fi
+	kmod_is_debians control || return 0
 	if ! (
 		kmod_patches=("$kmod_here/controls/no_invalidate.patch")
 		kmod_modules && kmod_initramfs "$scratch/control.gz"
@@ -89,21 +127,54 @@ kmod_control() {
 		fail_step "kmod: control" "the driver with a defect was not built"
 		return
 	fi
-	kmod_boot "$log" "$scratch/control.gz" 2 90 wic.tests=testbed:fuzz:20:1:remap=0
-	kmod_parse "$log" >"$log.result"
-	# A hang or a fault that kills would be a find too, but not the one that this is about.
-	if grep -q '^failed fuzz/random: mismatch' "$log.result"; then
-		echo "passed 1" >"$log.result"
+	kmod_boot "$log" "$scratch/control.gz" 2 "${kmod_limit:-240}" wic.tests=testbed:fuzz:20:1:remap=0
+	kmod_control_result "$log" >"$log.result"
+	if grep -q '^passed' "$log.result"; then
 		echo "ok      control.no_invalidate"
 	else
 		echo "FAIL    control.no_invalidate"
-		{
-			echo "failed control.no_invalidate: a driver without an invalidate passed the fuzz, see $log"
-			sed 's/^/note: /' "$log.result"
-		} >"$log.result.new"
-		mv "$log.result.new" "$log.result"
 	fi
 	tally "kmod: control" $((SECONDS - start)) "$log.result"
+}
+
+# What docs/testbed.md says of the replay tracker: these tests hang the driver, by chance, and with a
+# patch they do not.
+kmod_tracker() {
+	local boots=6 tests=testbed:builtin:1:FAULT_BUFFER_FLUSH:CHANNEL_SANITY:FAULT_BUFFER_FLUSH
+	kmod_is_debians tracker || return 0
+	kmod_tracker_hangs $boots "$tests"
+	local kmod_patches=("$kmod_here/patches/replay_tracker.patch")
+	kmod_with "$kmod_type" "$kmod_debug" kmod_tracker_passes $boots "$tests" || true
+}
+
+# kmod_tracker_hangs <boots> <tests>: if none hung, that none does with the patch would say nothing.
+kmod_tracker_hangs() {
+	local i hung=0 log result=$logs/kmod-tracker.result start=$SECONDS
+	if [[ $kmod_debug == 1 ]]; then
+		skip_step "kmod: tracker" "a debug kernel does not give a freed address away at once, which the hang needs"
+		return
+	fi
+	for ((i = 1; i <= $1; i++)); do
+		log=$logs/kmod-${kmod_prefix}tracker-$i.log
+		kmod_boot "$log" "$kmod_image" 1 "${kmod_limit:-120}" "wic.tests=$2"
+		! grep -qE "$kmod_hang" "$log" || hung=$((hung + 1))
+	done
+	if [[ $hung != 0 ]]; then
+		echo "ok      tracker.hangs ($hung of $1 boots)"
+		echo "passed 1" >"$result"
+	else
+		echo "FAIL    tracker.hangs"
+		echo "failed tracker.hangs: none of $1 boots of the driver without the patch hung, see $log" >"$result"
+	fi
+	tally "kmod: tracker" $((SECONDS - start)) "$result"
+}
+
+# kmod_tracker_passes <boots> <tests>
+kmod_tracker_passes() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		kmod_run "tracker-patched-$i" 1 "${kmod_limit:-120}" "$2"
+	done
 }
 
 # kmod_repeat <count> <name>: one boot of the table again and again; each counts.
@@ -115,13 +186,19 @@ kmod_repeat() {
 	done
 }
 
-# kmod_with <build type> <debug kernel> <function...>: with other modules, and back.
+# kmod_with <build type> <debug kernel> <function...>: with other modules; its variables of what is built
+# are its own.  Status 1: not built, which is counted as a failure.
 kmod_with() {
-	local kmod_type=$1 kmod_debug=$2 kmod_prefix=$1-
+	local kmod_type=$1 kmod_debug=$2 kmod_prefix=$kmod_prefix kmod_out kmod_programs kmod_image
+	[[ $kmod_type == release ]] || kmod_prefix+=$kmod_type-
 	[[ $kmod_debug == 0 ]] || kmod_prefix+=debug-
 	shift 2
-	kmod_prepare
-	kmod_initramfs "$kmod_image" || die "could not make the initramfs"
+	kmod_image=$(mktemp "$scratch/image.XXXXXX")
+	# need_kmod ends the shell if something is missing.
+	if ! (need_kmod) || ! kmod_prepare || ! kmod_initramfs "$kmod_image"; then
+		fail_step "kmod: ${kmod_prefix%-}" "it was not built"
+		return 1
+	fi
 	"$@"
 }
 
@@ -137,6 +214,11 @@ kmod_check_arguments() {
 		case $1 in
 		--long) kmod_long=1 ;;
 		--or-skip) kmod_or_skip=1 ;;
+		--limit)
+			[[ ${2:-} =~ ^[1-9][0-9]{0,5}$ ]] || die "--limit wants a number of seconds"
+			kmod_limit=$2
+			shift
+			;;
 		--shell) kmod_wanted=(--shell) ;;
 		-*) die "check-kmod does not know '$1'" ;;
 		*) kmod_wanted+=("$1") ;;
@@ -149,7 +231,7 @@ check_kmod() {
 	local name
 	kmod_check_arguments "$@"
 	need_kmod
-	kmod_prepare
+	kmod_prepare || exit
 	if [[ ${kmod_wanted[*]:-} == --shell ]]; then
 		kmod_image=$(mktemp)
 		trap 'rm -f "$kmod_image"' EXIT
@@ -168,15 +250,16 @@ check_kmod() {
 		kmod_table
 		kmod_control
 		if [[ $kmod_long == 1 ]]; then
+			kmod_tracker
 			kmod_repeat 20 builtin-2
-			kmod_with develop 0 kmod_table
+			kmod_with develop 0 kmod_table || true
 		fi
 	fi
 	end
 }
 
 soak_kmod() {
-	local boots=50
+	local boots=50 is_built=1
 	if [[ ${1:-} =~ ^[0-9]+$ ]]; then
 		boots=$1
 		shift
@@ -184,13 +267,15 @@ soak_kmod() {
 	kmod_check_arguments "$@"
 	[[ ${#kmod_wanted[@]} == 0 ]] || die "soak-kmod takes a number of boots"
 	need_kmod
-	kmod_prepare
+	kmod_prepare || exit
 	begin
 	kmod_long=1
 	kmod_image=$scratch/initramfs.gz
 	kmod_initramfs "$kmod_image" || die "could not make the initramfs"
+	# The debug kernel first: what it wants is to be known before hours have passed.
+	kmod_with develop 1 true || is_built=0
 	kmod_repeat "$boots" builtin-2
 	kmod_repeat "$boots" fuzz
-	kmod_with develop 1 kmod_table
+	[[ $is_built == 0 ]] || kmod_with develop 1 kmod_table || true
 	end
 }

@@ -22,10 +22,13 @@ kmod_debug_dir() { echo "$kmod_cache/kernel/$(kmod_debug_hash)"; }
 kmod_debug_version() { sed -n 's/^linux-image[^=]*=//p' "$(kmod_debian)/packages"; }
 kmod_debug_sources() { echo "$kmod_cache/kernel/source-$(kmod_debug_version)"; }
 
-# The sources of the kernel that the packages have.
-kmod_debug_fetch() {
+# The sources of the kernel that the packages have, which several builds share.
+kmod_debug_fetch() (
 	local dir new
 	dir=$(kmod_debug_sources)
+	exec 8>"$kmod_cache/kernel/.lock"
+	flock 8
+	rm -rf "$kmod_cache"/kernel/new.*
 	[[ ! -d $dir ]] || return 0
 	new=$(mktemp -d "$kmod_cache/kernel/new.XXXXXX")
 	mkdir "$new/deb" "$new/src" &&
@@ -36,7 +39,7 @@ kmod_debug_fetch() {
 		mv "$new/src" "$dir"
 	rm -rf "$new"
 	[[ -d $dir ]]
-}
+)
 
 # kmod_debug_configure <folder>: status 1 and the lines if some are not taken.
 kmod_debug_configure() {

@@ -19,6 +19,9 @@
 # A build folder is used by one at a time; it begins as a copy of another one of the same
 # packages, kernel and build type, so that only what differs is compiled.  Without one the driver takes
 # some minutes.
+#
+# What is made is made under another name, "new.*" or ".new.*", which nobody else looks at; what an
+# interrupted run left of those is removed by the next one that has the same lock.
 
 : "${root:?}" "${logs:?}"
 
@@ -170,6 +173,7 @@ kmod_unpack() {
 # Fetches and unpacks, once; what was fetched stays as it is when Debian has newer packages.
 kmod_fetch() {
 	local names hash new
+	rm -rf "$kmod_cache"/debian/new.*
 	kmod_is_fetched && return
 	mkdir -p "$kmod_cache/debian"
 	say "fetching packages of Debian into $kmod_cache ..."
@@ -193,10 +197,14 @@ kmod_fetch() {
 
 # ---- the driver's sources -------------------------------------------------
 
-# kmod_new_tree <folder>: a working copy for somebody who changes the driver.
-kmod_new_tree() {
-	local -a git=(env HOME=/nonexistent git -C "$1" -c "safe.directory=$1" -c user.name=wic -c user.email=wic@localhost)
-	mkdir -p "$(dirname "$1")" && cp -a "$(kmod_debian)/driver" "$1" || return
+# kmod_new_tree <folder>: a working copy for somebody who changes the driver, all of it or none.
+kmod_new_tree() (
+	local new
+	local -a git=(env HOME=/nonexistent git -c user.name=wic -c user.email=wic@localhost)
+	mkdir -p "$(dirname "$1")" && new=$(mktemp -d "$1.new.XXXXXX") || return
+	trap 'rm -rf "$new"' EXIT
+	git+=(-C "$new" -c "safe.directory=$new")
+	cp -a "$(kmod_debian)/driver/." "$new" || return
 	# For `git diff`, whose output --patch takes.
 	if have git; then
 		{
@@ -204,8 +212,9 @@ kmod_new_tree() {
 				"${git[@]}" commit -q -m "$(grep nvidia-open "$(kmod_debian)/packages")"
 		} || say "$1: git did not take it"
 	fi
+	mv -T "$new" "$1" || return
 	say "$1: made, a copy of the driver's sources"
-}
+)
 
 # kmod_patch <folder> <file>: paths in it may begin in the tree, or in NVIDIA's repository.
 kmod_patch() {
@@ -288,24 +297,35 @@ kmod_family() {
 		[[ $kmod_debug == 0 ]] || kmod_debug_hash) $("$(kmod_cc)" -dumpfullversion)"
 }
 
-# kmod_seed <folder>: makes it, a copy of a build of the same family if there is one.
+# kmod_remove_stale: copies of builds that were interrupted, of which the lock is free.
+kmod_remove_stale() {
+	local left key
+	for left in "$kmod_cache"/build/.new.*; do
+		key=${left##*/.new.}
+		[[ ! -d $left ]] || flock -n "$kmod_cache/build/$key.lock" rm -rf "$left" || true
+	done
+}
+
+# kmod_seed <folder>: makes it, a copy of a build of the same family if there is one.  Its lock is ours.
 kmod_seed() {
-	local other
+	local other new=${1%/*}/.new.${1##*/}
 	for other in "$kmod_cache"/build/*/.family; do
 		[[ -e ${other%/*}/.complete && $(<"$other") == "$(kmod_family)" ]] || continue
 		other=${other%/*}
-		rm -rf "$1.new"
+		rm -rf "$new"
 		# Nobody is to build there meanwhile; if somebody does, another will do.
-		flock -n "$other.lock" cp -a "$other" "$1.new" || continue
+		flock -n "$other.lock" cp -a "$other" "$new" || continue
+		rm -f "$new/.complete"
 		# Kbuild compares its commands, which have absolute paths, with those it notes here.
-		find "$1.new" \( -name '*.cmd' -o -name '*.mod' -o -name modules.order -o -name Module.symvers \) \
+		find "$new" \( -name '*.cmd' -o -name '*.mod' -o -name modules.order -o -name Module.symvers \) \
 			-exec sed -i "s|$other/|$1/|g; s|$other\\b|$1|g" {} +
-		rm -f "$1.new/.complete"
-		mv "$1.new" "$1"
+		mv "$new" "$1"
 		return
 	done
-	mkdir -p "$1"
-	kmod_family >"$1/.family"
+	rm -rf "$new"
+	mkdir -p "$new"
+	kmod_family >"$new/.family"
+	mv "$new" "$1"
 	say "the driver is compiled for the first time, some minutes ..."
 }
 
@@ -328,11 +348,15 @@ kmod_make() {
 
 # kmod_modules: builds what is not there; kmod_out is the folder of the modules.
 kmod_modules() {
-	local key sources start=$SECONDS dir
-	mkdir -p "$kmod_cache/build" "$kmod_cache/out" "$logs"
-	sources=$(mktemp -d "${TMPDIR:-/tmp}/wic-kmod.XXXXXX")
+	mkdir -p "$kmod_cache/build" "$kmod_cache/out" "$logs" && kmod_out=$(kmod_modules_out)
+}
+
+# Prints that folder.  A shell of its own, so that its trap is too.
+kmod_modules_out() (
+	local key sources start=$SECONDS dir out
+	sources=$(mktemp -d "${TMPDIR:-/tmp}/wic-kmod.XXXXXX") || return
+	trap 'rm -rf "$sources"' EXIT
 	if ! kmod_sources "$sources" >"$logs/kmod-sources.log" 2>&1; then
-		rm -rf "$sources"
 		cat "$logs/kmod-sources.log" >&2
 		return 1
 	fi
@@ -342,35 +366,41 @@ kmod_modules() {
 		cat /dev/null ${kmod_patches[@]+"${kmod_patches[@]}"}
 	} | sha256sum | cut -c 1-16)
 	dir=$kmod_cache/build/$key
-	kmod_out=$kmod_cache/out/$({ kmod_family && kmod_hash "$sources"; } | sha256sum | cut -c 1-16)
-	if [[ ! -e $kmod_out/nvidia-uvm.ko ]]; then
+	out=$kmod_cache/out/$({ kmod_family && kmod_hash "$sources"; } | sha256sum | cut -c 1-16)
+	if [[ ! -e $out/nvidia-uvm.ko ]]; then
+		kmod_remove_stale
 		(
 			flock 9
+			# Somebody else has built them, and may be loading them.
+			[[ ! -e $out/nvidia-uvm.ko ]] || exit 0
 			[[ -d $dir ]] || kmod_seed "$dir"
-			kmod_make "$sources" "$dir" && kmod_keep "$dir" "$kmod_out"
-		) 9>"$dir.lock" || { rm -rf "$sources" && return 1; }
+			kmod_make "$sources" "$dir" && kmod_keep "$dir" "$out"
+		) 9>"$dir.lock" || return
 		say "modules built in $((SECONDS - start)) s, with symbols for a debugger in $dir"
 	fi
-	rm -rf "$sources"
-}
+	echo "$out"
+)
 
 # kmod_keep <build> <out>: the modules as they are loaded, and not too many of them.
-kmod_keep() {
+kmod_keep() (
 	local new old
+	exec 8>"$kmod_cache/out/.lock"
+	flock 8
+	rm -rf "$kmod_cache"/out/new.*
 	new=$(mktemp -d "$kmod_cache/out/new.XXXXXX")
 	strip -g -o "$new/nvfakerm.ko" "$1/nvfakerm.ko" &&
 		strip -g -o "$new/nvidia-uvm.ko" "$1/nvidia-uvm.ko" || return
 	rm -rf "$2"
 	mv "$new" "$2"
-	find "$kmod_cache/out" -mindepth 1 -maxdepth 1 -printf '%T@ %p\n' | sort -rn | tail -n +33 |
+	find "$kmod_cache/out" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -rn | tail -n +33 |
 		while read -r _ old; do
 			rm -rf "$old"
 		done
-}
+)
 
 # ---- the command ----------------------------------------------------------
 
-# All that check-kmod needs, up to the guest's programs.
+# All that check-kmod needs, up to the guest's programs.  Status 1: something was not built.
 kmod_prepare() {
 	local why
 	why=$(kmod_impossible)
@@ -383,9 +413,8 @@ kmod_prepare() {
 	}
 	[[ -z $kmod_tree || -d $kmod_tree ]] || kmod_new_tree "$kmod_tree" || die "could not make $kmod_tree"
 	[[ -z $kmod_tree || -e $kmod_tree/nvidia-uvm/uvm.c ]] || die "$kmod_tree: there is no nvidia-uvm/uvm.c"
-	[[ $kmod_debug == 0 ]] || kmod_debug_kernel || exit 1
-	kmod_modules || exit 1
-	kmod_guest || exit 1
+	[[ $kmod_debug == 0 ]] || kmod_debug_kernel || return
+	kmod_modules && kmod_guest
 }
 
 # A build of these packages with these options is there, so that the next takes seconds.
@@ -405,6 +434,6 @@ kmod_setup() {
 		shift "$kmod_taken"
 	done
 	need_kmod
-	kmod_prepare
+	kmod_prepare || exit
 	say "ready: modules in $kmod_out, kernel $(kmod_kernel image)"
 }
