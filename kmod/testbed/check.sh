@@ -22,7 +22,7 @@ sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
 sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
-fuzz|short|2|120|testbed:fuzz:10s:1||
+fuzz|short|2|120|testbed:fuzz:3:1,testbed:fuzz:3:2||
 defects|short|2|300|testbed:control||
 pmm-2|long|2|300|testbed:builtin:2:PMM_SANITY||
 pmm-full|long|1|900|testbed:builtin:1:PMM_SANITY_FULL||
@@ -127,7 +127,7 @@ kmod_control() {
 		fail_step "kmod: control" "the driver with a defect was not built"
 		return
 	fi
-	kmod_boot "$log" "$scratch/control.gz" 2 "${kmod_limit:-240}" wic.tests=testbed:fuzz:20:3:remap=0
+	kmod_boot "$log" "$scratch/control.gz" 2 "${kmod_limit:-240}" wic.tests=testbed:fuzz:20:1:remap=0
 	kmod_control_result "$log" >"$log.result"
 	if grep -q '^passed' "$log.result"; then
 		echo "ok      control.no_invalidate"

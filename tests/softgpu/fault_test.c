@@ -235,6 +235,25 @@ static void get_out_of_range(void)
 	}
 }
 
+/* The driver changes the filter's two bits and leaves the others as they are. */
+static void prefetches_are_filtered(void)
+{
+	struct sgpu_fault_buffer buffer;
+
+	setup(&buffer, 8);
+	TEST_TRUE(!sgpu_fault_filters_prefetches(&buffer));
+	sgpu_store32(&buffer.prefetch_ctrl, 3);
+	TEST_TRUE(sgpu_fault_filters_prefetches(&buffer));
+	sgpu_store32(&buffer.prefetch_ctrl, 0xfffffffc);
+	TEST_TRUE(!sgpu_fault_filters_prefetches(&buffer));
+	sgpu_store32(&buffer.prefetch_ctrl, 0xffffffff);
+	TEST_TRUE(sgpu_fault_filters_prefetches(&buffer));
+	for (uint32_t value = 0; value < 3; value++) {
+		sgpu_store32(&buffer.prefetch_ctrl, value);
+		TEST_TRUE(!sgpu_fault_filters_prefetches(&buffer));
+	}
+}
+
 static void poll_pulses_once(void)
 {
 	struct sgpu_fault_buffer buffer;
@@ -461,6 +480,7 @@ static void driver_in_a_thread(void)
 
 #define FLIPS 2000u
 #define FLIP_STORES 4
+#define POLLS_A_YIELD 256 /* with nothing told: where there is one core, the other must run */
 
 struct flips {
 	struct sgpu_fault_buffer buffer;
@@ -497,6 +517,7 @@ static void poll_races_with_stores(void)
 	time_t end = time(NULL) + THREAD_SECONDS;
 	static struct flips f;
 	pthread_t thread;
+	uint32_t idle = 0;
 
 	setup(&f.buffer, 16);
 	TEST_EQ(pthread_create(&thread, NULL, flips_thread, &f), 0);
@@ -507,6 +528,8 @@ static void poll_races_with_stores(void)
 		if (told != f.seen) {
 			TEST_TRUE(f.buffer.is_enabled);
 			sgpu_store32(&f.seen, told);
+		} else if (++idle % POLLS_A_YIELD == 0) {
+			sched_yield();
 		}
 		TEST_TRUE(time(NULL) < end);
 	}
@@ -524,6 +547,7 @@ int main(int argc, char **argv)
 		TEST(get_bits_are_consumed),
 		TEST(limit_overflows_early),
 		TEST(get_out_of_range),
+		TEST(prefetches_are_filtered),
 		TEST(poll_pulses_once),
 		TEST(poll_disabled),
 		TEST(driver_loop),

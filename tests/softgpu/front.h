@@ -12,6 +12,7 @@
 #include "tests/softgpu/world.h"
 
 #define FRONT_CHANNELS 2
+#define FRONT_SEED 1
 #define FRONT_FIFO 16u
 #define FRONT_PACKETS 64u
 #define FRONT_VA 0x1200000000ull /* of what RM mapped */
@@ -65,7 +66,7 @@ static inline void front_renew(struct front *front, uint32_t channel)
 }
 
 /* Ends with front_fini(). */
-static inline struct front *front_init(void)
+static inline struct front *front_init_seeded(uint64_t seed)
 {
 	struct front *front = calloc(1, sizeof(*front));
 	struct sgpu_params params = {
@@ -74,7 +75,7 @@ static inline struct front *front_init(void)
 		.warps_per_sm = 8,
 		.faults_per_utlb = 16,
 		.fault_count = FRONT_PACKETS,
-		.seed = 1,
+		.seed = seed,
 	};
 	uint32_t i;
 
@@ -94,6 +95,11 @@ static inline struct front *front_init(void)
 		front_channel(front, i);
 	front->now_ns = 1000;
 	return front;
+}
+
+static inline struct front *front_init(void)
+{
+	return front_init_seeded(FRONT_SEED);
 }
 
 static inline void front_fini(struct front *front)

@@ -297,11 +297,10 @@ static void invalidate_of_a_range(void)
 static bool tlb_has(struct front *front, struct sgpu_tlb *tlb, uint64_t va)
 {
 	uint64_t hits = tlb->hits;
+	struct sgpu_tlb_lookup lookup = { &front->gpu.bus, &front->vas.pdb, va, SGPU_ACCESS_READ };
 	struct sgpu_page page;
 
-	TEST_EQ(sgpu_tlb_translate(tlb, &front->gpu.bus, &front->vas.pdb, va, SGPU_ACCESS_READ,
-				   &page),
-		0);
+	TEST_EQ(sgpu_tlb_translate(tlb, &lookup, &page), 0);
 	return tlb->hits != hits;
 }
 
@@ -422,6 +421,56 @@ static void replay_may_be_lost(void)
 	front_fini(front);
 }
 
+/* The third from now, and no other. */
+static void replay_is_lost_once(void)
+{
+	struct front *front = begin();
+	uint32_t i;
+
+	TEST_EQ(sgpu_inject_set(&front->gpu.inject, SGPU_INJECT_REPLAY_LOST_AT, 3), 0);
+	for (i = 1; i <= 5; i++) {
+		MEM_OP(front, 0, 0, REPLAY(1) | 1 << 7, TARGETED);
+		front_do(front);
+		TEST_EQ(calls.replays, i < 3 ? i : i - 1);
+	}
+	TEST_EQ(front->gpu.counters.replays, 5);
+	TEST_EQ(front->gpu.inject.done[SGPU_INJECT_REPLAY_LOST_AT], 1);
+	TEST_EQ(front->gpu.inject.values[SGPU_INJECT_REPLAY_LOST_AT], 0);
+	/* Those that are lost otherwise count. */
+	TEST_EQ(sgpu_inject_set(&front->gpu.inject, SGPU_INJECT_REPLAY_LOST, 1000), 0);
+	TEST_EQ(sgpu_inject_set(&front->gpu.inject, SGPU_INJECT_REPLAY_LOST_AT, 2), 0);
+	for (i = 0; i < 2; i++) {
+		MEM_OP(front, 0, 0, REPLAY(1) | 1 << 7, TARGETED);
+		front_do(front);
+	}
+	TEST_EQ(calls.replays, 4);
+	TEST_EQ(front->gpu.inject.values[SGPU_INJECT_REPLAY_LOST_AT], 0);
+	front_fini(front);
+}
+
+/* The next; a replay that comes before it is none. */
+static void invalidate_is_lost_once(void)
+{
+	struct world_mapping mapping = { .va = 0x80000000, .bytes = 4096 };
+	struct front *front = begin();
+	struct sgpu_tlb *hub = &front->gpu.hub_tlb;
+
+	mapping.at = world_take(&front->world, SGPU_APERTURE_SYSMEM, 4096);
+	world_map(&front->world, &front->vas.pdb, &mapping);
+	TEST_EQ(sgpu_inject_set(&front->gpu.inject, SGPU_INJECT_INVALIDATE_LOST_AT, 1), 0);
+	MEM_OP(front, 0, 0, REPLAY(1) | 1 << 7, TARGETED);
+	front_do(front);
+	TEST_TRUE(!tlb_has(front, hub, mapping.va));
+	MEM_OP(front, 0, 0, 1, ALL);
+	front_do(front);
+	TEST_TRUE(tlb_has(front, hub, mapping.va));
+	MEM_OP(front, 0, 0, 1, ALL);
+	front_do(front);
+	TEST_TRUE(!tlb_has(front, hub, mapping.va));
+	TEST_EQ(front->gpu.inject.done[SGPU_INJECT_INVALIDATE_LOST_AT], 1);
+	front_fini(front);
+}
+
 static void invalidate_may_be_lost(void)
 {
 	struct front *front = begin();
@@ -537,7 +586,6 @@ static void cancel_ends_a_warp(void)
 	launch.warp_count = 2;
 	launch.warps_per_block = 1;
 	launch.insns = program;
-	launch.insn_count = 4;
 	launch.warps = warps;
 	TEST_EQ(sgpu_launch_start(&launch, NULL), 0);
 	sgpu_sm_step(&front->gpu, 0, 100);
@@ -631,6 +679,8 @@ int main(int argc, char **argv)
 		TEST(access_counters_are_cleared),
 		TEST(replay_resumes_and_is_no_invalidate),
 		TEST(replay_may_be_lost),
+		TEST(replay_is_lost_once),
+		TEST(invalidate_is_lost_once),
 		TEST(invalidate_may_be_lost),
 		TEST(cancel_of_a_client),
 		TEST(cancel_of_an_address),

@@ -8,7 +8,8 @@
 static bool is_dice(uint32_t kind)
 {
 	return kind != SGPU_INJECT_INTERRUPT_LATE && kind != SGPU_INJECT_COPY_SLOW &&
-	       kind != SGPU_INJECT_FAULT_LIMIT;
+	       kind != SGPU_INJECT_FAULT_LIMIT && kind != SGPU_INJECT_REPLAY_LOST_AT &&
+	       kind != SGPU_INJECT_INVALIDATE_LOST_AT;
 }
 
 static void random_is_xorshift(void)
@@ -121,6 +122,46 @@ static void now_of_amounts(void)
 	TEST_EQ(throws(&inject, SGPU_INJECT_FAULT_LIMIT, 1000), 0);
 }
 
+/* Which of the next occasions happens. */
+static void now_once(void)
+{
+	static const uint32_t turns[] = { 1, 2, 3, 1000, 1000000 };
+	struct sgpu_inject inject;
+
+	sgpu_inject_init(&inject, 1);
+	for (uint32_t kind = SGPU_INJECT_REPLAY_LOST_AT; kind <= SGPU_INJECT_INVALIDATE_LOST_AT;
+	     kind++) {
+		for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+			uint64_t state = inject.random;
+			uint64_t done = inject.done[kind];
+
+			TEST_EQ(sgpu_inject_set(&inject, kind, turns[i]), 0);
+			for (uint32_t turn = 1; turn <= turns[i] + 2; turn++)
+				TEST_EQ(sgpu_inject_now(&inject, (enum sgpu_inject_kind)kind),
+					turn == turns[i]);
+			TEST_EQ(inject.done[kind] - done, 1);
+			TEST_EQ(inject.values[kind], 0);
+			/* No dice. */
+			TEST_EQ(inject.random, state);
+		}
+	}
+}
+
+/* Set anew it begins anew; 0 takes it back. */
+static void now_once_anew(void)
+{
+	struct sgpu_inject inject;
+
+	sgpu_inject_init(&inject, 1);
+	TEST_EQ(sgpu_inject_set(&inject, SGPU_INJECT_REPLAY_LOST_AT, 2), 0);
+	TEST_TRUE(!sgpu_inject_now(&inject, SGPU_INJECT_REPLAY_LOST_AT));
+	TEST_EQ(sgpu_inject_set(&inject, SGPU_INJECT_REPLAY_LOST_AT, 2), 0);
+	TEST_TRUE(!sgpu_inject_now(&inject, SGPU_INJECT_REPLAY_LOST_AT));
+	TEST_EQ(sgpu_inject_set(&inject, SGPU_INJECT_REPLAY_LOST_AT, 0), 0);
+	TEST_TRUE(!sgpu_inject_now(&inject, SGPU_INJECT_REPLAY_LOST_AT));
+	TEST_EQ(inject.done[SGPU_INJECT_REPLAY_LOST_AT], 0);
+}
+
 static uint64_t pattern(uint64_t seed)
 {
 	struct sgpu_inject inject;
@@ -144,10 +185,16 @@ static void now_repeats_by_seed(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(random_is_xorshift),  TEST(init_all_off),
-		TEST(set_ranges),          TEST(set_no_such_kind),
-		TEST(now_as_often_as_set), TEST(now_of_amounts),
-		TEST(now_repeats_by_seed), { 0 },
+		TEST(random_is_xorshift),
+		TEST(init_all_off),
+		TEST(set_ranges),
+		TEST(set_no_such_kind),
+		TEST(now_as_often_as_set),
+		TEST(now_of_amounts),
+		TEST(now_once),
+		TEST(now_once_anew),
+		TEST(now_repeats_by_seed),
+		{ 0 },
 	};
 
 	return test_main(argc, argv, tests);

@@ -146,7 +146,7 @@ static void walk_literal(void)
 	TEST_EQ(page.bytes, 0x1000);
 	TEST_EQ(page.at.aperture, SGPU_APERTURE_VIDMEM);
 	TEST_EQ(page.at.address, 0x12000);
-	TEST_TRUE(page.is_read_only && page.has_no_atomics && page.is_volatile);
+	TEST_TRUE(page.is_read_only && page.has_no_atomics);
 	/* The big table: system memory, WORLD_SYSMEM_AT + 0x30000. */
 	poke(&world, 0x5100 + 1 * 8, 0x0600000010003005);
 	expect_page(&world, &pdb, LITERAL_VA, 0x10000, sysmem(0x30000));
@@ -154,7 +154,7 @@ static void walk_literal(void)
 	poke(&world, 0x4000 + 43 * 16, 0x0600000000040001);
 	expect_page(&world, &pdb, LITERAL_VA, 0x200000, vidmem(0x400000));
 	TEST_EQ(sgpu_mmu_walk(&world.bus, &pdb, LITERAL_VA, &page), 0);
-	TEST_TRUE(!page.is_read_only && !page.has_no_atomics && !page.is_volatile);
+	TEST_TRUE(!page.is_read_only && !page.has_no_atomics);
 	world_fini(&world);
 }
 
@@ -269,7 +269,6 @@ static void walk_flags(void)
 		TEST_EQ(sgpu_mmu_walk(&world.bus, &pdb, 0x1000, &page), 0);
 		TEST_EQ(page.is_read_only, !!(flags & WORLD_PTE_READ_ONLY));
 		TEST_EQ(page.has_no_atomics, !!(flags & WORLD_PTE_NO_ATOMICS));
-		TEST_EQ(page.is_volatile, !!(flags & WORLD_PTE_VOLATILE));
 	}
 	world_fini(&world);
 }
@@ -627,6 +626,33 @@ static void vas_map_find_unmap(void)
 	TEST_TRUE(!vas.mappings);
 }
 
+static void address_is_same(void)
+{
+	static const struct sgpu_address at[] = {
+		{ .aperture = SGPU_APERTURE_VIDMEM, .address = 0x5000 },
+		{ .aperture = SGPU_APERTURE_VIDMEM, .address = 0x6000 },
+		{ .aperture = SGPU_APERTURE_PEER, .address = 0x5000 },
+		{ .aperture = SGPU_APERTURE_PEER, .peer = 1, .address = 0x5000 },
+		{ .aperture = SGPU_APERTURE_SYSMEM, .address = 0x5000 },
+		{ .aperture = SGPU_APERTURE_SYSMEM, .address = 0x100005000 },
+	};
+	const size_t count = sizeof(at) / sizeof(at[0]);
+	struct sgpu_address noncoherent = at[4];
+
+	for (size_t i = 0; i < count * count; i++)
+		TEST_EQ(sgpu_address_is_same(&at[i / count], &at[i % count]),
+			i / count == i % count);
+	noncoherent.aperture = SGPU_APERTURE_SYSMEM_NONCOHERENT;
+	for (size_t i = 0; i < count; i++) {
+		TEST_EQ(sgpu_address_is_same(&at[i], &noncoherent), i == 4);
+		TEST_EQ(sgpu_address_is_same(&noncoherent, &at[i]), i == 4);
+	}
+	TEST_TRUE(sgpu_address_is_same(&noncoherent, &noncoherent));
+	/* Who has no peer may have anything in that field. */
+	noncoherent.peer = 3;
+	TEST_TRUE(sgpu_address_is_same(&noncoherent, &at[4]));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -646,6 +672,7 @@ int main(int argc, char **argv)
 		TEST(walk_random),
 		TEST(walk_noise),
 		TEST(vas_map_find_unmap),
+		TEST(address_is_same),
 		{ 0 },
 	};
 

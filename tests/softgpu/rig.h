@@ -95,7 +95,6 @@ static inline struct sgpu_launch *rig_launch(struct rig *rig, const struct rig_p
 	launch->channel_handle = RIG_CHANNEL;
 	launch->warp_count = program->warps ? program->warps : 1;
 	launch->warps_per_block = program->warps_per_block ? program->warps_per_block : 1;
-	launch->insn_count = program->count;
 	launch->insns = program->insns;
 	launch->warps = malloc(launch->warp_count * sizeof(*launch->warps));
 	TEST_TRUE(launch->warps);

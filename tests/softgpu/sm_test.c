@@ -12,8 +12,7 @@ static int start_rc(uint32_t warps, uint32_t warps_per_block)
 				      .vas = &rig.vas,
 				      .warp_count = warps,
 				      .warps_per_block = warps_per_block,
-				      .insns = forever,
-				      .insn_count = 1 };
+				      .insns = forever };
 
 	/* No warps: what is refused touches none. */
 	return sgpu_launch_start(&launch, NULL);

@@ -40,12 +40,20 @@ static void map_flags(struct fixture *f, uint64_t va, uint64_t address, unsigned
 	world_map(&f->world, &f->pdb, &mapping);
 }
 
+static int translate(struct fixture *f, uint64_t va, enum sgpu_access access,
+		     struct sgpu_page *page_out)
+{
+	struct sgpu_tlb_lookup lookup = { &f->world.bus, &f->pdb, va, access };
+
+	return sgpu_tlb_translate(&f->tlb, &lookup, page_out);
+}
+
 /* The address in video memory that @va reaches. */
 static uint64_t reach(struct fixture *f, uint64_t va, enum sgpu_access access)
 {
 	struct sgpu_page page;
 
-	TEST_EQ(sgpu_tlb_translate(&f->tlb, &f->world.bus, &f->pdb, va, access, &page), 0);
+	TEST_EQ(translate(f, va, access, &page), 0);
 	TEST_TRUE(va - page.va < page.bytes);
 	return page.at.address + (va - page.va);
 }
@@ -56,7 +64,7 @@ static void expect_fault(struct fixture *f, uint64_t va, enum sgpu_access access
 
 	memset(&page, 0x5a, sizeof(page));
 	untouched = page;
-	TEST_EQ(sgpu_tlb_translate(&f->tlb, &f->world.bus, &f->pdb, va, access, &page), fault);
+	TEST_EQ(translate(f, va, access, &page), fault);
 	TEST_TRUE(!memcmp(&page, &untouched, sizeof(page)));
 }
 
@@ -453,8 +461,7 @@ static void random_access(struct random_test *t)
 	uint32_t page = roll(t, PAGES);
 	uint64_t va = page_va(page) + roll(t, (uint32_t)page_bytes(page));
 	struct sgpu_page got;
-	int rc = sgpu_tlb_translate(&t->f.tlb, &t->f.world.bus, &t->f.pdb, va,
-				    (enum sgpu_access)roll(t, 4), &got);
+	int rc = translate(&t->f, va, (enum sgpu_access)roll(t, 4), &got);
 	uint64_t place;
 
 	if (rc) {

@@ -329,15 +329,17 @@ static void sgpu_warp_turn_misaligned(void)
 	rig_fini(&rig);
 }
 
+/* Of pages VA to VA + 3, two lanes each. */
+static const struct sgpu_insn prefetch_4[] = {
+	{ .op = SGPU_OP_LANE, .rd = RA },
+	{ .op = SGPU_OP_SHL, .rd = RA, .ra = RA, .imm = 11 },
+	{ .op = SGPU_OP_PREFETCH, .ra = RA, .imm = VA, .lanes = 0xff },
+	{ .op = SGPU_OP_EXIT },
+};
+
 /* Present: nothing to report; absent: a packet for each page, and no wait. */
 static void sgpu_warp_turn_prefetch(void)
 {
-	struct sgpu_insn insns[] = {
-		{ .op = SGPU_OP_LANE, .rd = RA },
-		{ .op = SGPU_OP_SHL, .rd = RA, .ra = RA, .imm = 11 },
-		{ .op = SGPU_OP_PREFETCH, .ra = RA, .imm = VA, .lanes = 0xff },
-		{ .op = SGPU_OP_EXIT },
-	};
 	struct sgpu_warp_report report;
 	struct sgpu_launch *launch;
 	struct sgpu_fault fault;
@@ -346,7 +348,8 @@ static void sgpu_warp_turn_prefetch(void)
 	rig_start(&rig);
 	rig_map(&rig, VA, WORLD_PTE_READ_ONLY);
 	rig_map(&rig, VA + 2 * RIG_PAGE, 0);
-	launch = rig_exec(&rig, &(struct rig_program){ insns, RIG_COUNT(insns), 1, 1, NULL });
+	launch = rig_exec(&rig,
+			  &(struct rig_program){ prefetch_4, RIG_COUNT(prefetch_4), 1, 1, NULL });
 	TEST_TRUE(rig_take(&rig, &fault));
 	TEST_EQ(fault.va, VA + RIG_PAGE);
 	TEST_EQ(fault.access, SGPU_ACCESS_PREFETCH);
@@ -361,6 +364,41 @@ static void sgpu_warp_turn_prefetch(void)
 	TEST_EQ(sgpu_sm_outstanding(rig.gpu, NULL, 0), 0);
 	TEST_EQ(sgpu_sm_replay(rig.gpu), 0);
 	rig_free(launch);
+	rig_fini(&rig);
+}
+
+/* Filtered: no packet, and no wait; loads are not filtered, and prefetches later neither. */
+static void sgpu_warp_turn_prefetch_filtered(void)
+{
+	static const struct sgpu_insn load[] = {
+		{ .op = SGPU_OP_LOAD, .rd = RB, .ra = RA, .width = 4, .imm = VA },
+		{ .op = SGPU_OP_EXIT },
+	};
+	const struct rig_program prefetches = { prefetch_4, RIG_COUNT(prefetch_4), 1, 1, NULL };
+	struct sgpu_launch *launches[3];
+	struct sgpu_warp_report report;
+	uint32_t i;
+
+	rig_init(&rig);
+	rig_start(&rig);
+	rig_map(&rig, VA, 0);
+	rig.gpu->faults.prefetch_ctrl = 3;
+	launches[0] = rig_exec(&rig, &prefetches);
+	TEST_EQ(rig_drain(&rig), 0);
+	sgpu_launch_report(launches[0], 0, &report);
+	TEST_EQ(report.faults, 0);
+	TEST_EQ(rig.gpu->counters.prefetches, 2);
+	TEST_EQ(rig.gpu->faults.dropped, 0);
+	launches[1] = rig_launch(
+		&rig, &(struct rig_program){ load, RIG_COUNT(load), 1, 1,
+					     (uint64_t[SGPU_REGISTERS]){ [RA] = RIG_PAGE } });
+	rig_run(&rig);
+	TEST_EQ(rig_drain(&rig), 1);
+	rig.gpu->faults.prefetch_ctrl = 0;
+	launches[2] = rig_exec(&rig, &prefetches);
+	TEST_EQ(rig_drain(&rig), 3);
+	for (i = 0; i < RIG_COUNT(launches); i++)
+		rig_free(launches[i]);
 	rig_fini(&rig);
 }
 
@@ -526,6 +564,7 @@ int main(int argc, char **argv)
 					     TEST(sgpu_warp_turn_atomics),
 					     TEST(sgpu_warp_turn_misaligned),
 					     TEST(sgpu_warp_turn_prefetch),
+					     TEST(sgpu_warp_turn_prefetch_filtered),
 					     TEST(sgpu_warp_turn_jumps),
 					     TEST(sgpu_warp_turn_loop),
 					     TEST(sgpu_warp_turn_compute),

@@ -49,6 +49,7 @@
 
 #define FAKERM_GPUS_MAX 2
 #define FAKERM_COPY_ENGINES 2
+#define FAKERM_LINK_MB_PER_S 16000 /* to the system's memory and to the peer: PCIe 3, 16 lanes */
 
 /* RM allocates in steps of the big page; so does its allocator of video memory. */
 #define FAKERM_FRAME_SHIFT 16

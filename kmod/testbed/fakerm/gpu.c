@@ -57,7 +57,6 @@ static int pci_prepare(struct pci_dev *pdev)
 static int model_init(struct fakerm_gpu *gpu)
 {
 	struct sgpu_params params = {
-		.index = gpu->index,
 		.bus = {
 			.vidmem = gpu->vidmem,
 			.vidmem_bytes = (u64)fakerm_settings.vidmem_mb << 20,

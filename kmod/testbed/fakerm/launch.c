@@ -38,7 +38,6 @@ static void detach(struct fakerm_launch *launch)
 {
 	if (!launch->is_attached)
 		return;
-	sgpu_launch_kill(&launch->launch);
 	sgpu_launch_remove(&launch->launch);
 	launch->is_attached = false;
 	WRITE_ONCE(launch->is_done, true);
@@ -210,7 +209,6 @@ static int attach(struct fakerm_gpu *gpu, struct fakerm_launch *launch,
 	model->id = ++gpu->next_launch;
 	model->warp_count = args->warps;
 	model->warps_per_block = args->warps_per_block;
-	model->insn_count = args->insns;
 	model->insns = launch->insns;
 	model->warps = launch->warps;
 	rc = sgpu_launch_start(model, registers);
@@ -238,15 +236,17 @@ int fakerm_launch_create(struct fakerm_file *file, struct sgpu_launch_args *args
 	if (rc != 0)
 		return rc;
 	gpu = fakerm_gpus[args->gpu];
+	kref_init(&launch->refs);
+	/* Whole before it is attached: from then on its channel may go, and detach it. */
+	fakerm_object_add(&launch->object, FAKERM_LAUNCH, gpu);
 	mutex_lock(&gpu->lock);
 	rc = attach(gpu, launch, args, args->registers ? registers : NULL);
 	mutex_unlock(&gpu->lock);
 	if (rc != 0) {
+		fakerm_object_remove(&launch->object);
 		memory_free(launch);
 		return rc;
 	}
-	kref_init(&launch->refs);
-	fakerm_object_add(&launch->object, FAKERM_LAUNCH, gpu);
 	args->launch = launch->launch.id;
 	mutex_lock(&file->lock);
 	list_add(&launch->of_file, &file->launches);

@@ -28,7 +28,7 @@ MODULE_PARM_DESC(sms, "SMs of each GPU, 1 to 32");
 module_param_named(warps_per_sm, fakerm_settings.warps_per_sm, uint, 0444);
 MODULE_PARM_DESC(warps_per_sm, "warps that an SM holds at a time, 1 to 1024");
 module_param_named(sms_per_utlb, fakerm_settings.sms_per_utlb, uint, 0444);
-MODULE_PARM_DESC(sms_per_utlb, "SMs that share a uTLB");
+MODULE_PARM_DESC(sms_per_utlb, "SMs that share a uTLB, 1 to 32");
 module_param_named(faults_per_utlb, fakerm_settings.faults_per_utlb, uint, 0444);
 MODULE_PARM_DESC(faults_per_utlb, "outstanding faults of a uTLB, at least 1");
 module_param_named(fault_packets, fakerm_settings.fault_packets, uint, 0444);

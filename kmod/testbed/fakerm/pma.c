@@ -147,8 +147,11 @@ static bool evict_range(struct fakerm_pma *pma, const struct fakerm_pma_want *wa
 			     address_of(at), frames);
 		found = false;
 	}
-	if (found)
+	if (found) {
 		bitmap_set(pma->used, at, frames);
+		/* As take() does: the next to evict must not choose it. */
+		bitmap_set(pma->pinned, at, frames);
+	}
 	spin_unlock(&pma->lock);
 	mutex_unlock(&pma->callbacks_lock);
 	if (found)
@@ -161,6 +164,7 @@ static bool evict_pages(struct fakerm_pma *pma, const struct fakerm_pma_want *wa
 			unsigned long count)
 {
 	NV_STATUS status = NV_ERR_NO_MEMORY;
+	unsigned long got;
 	unsigned long i;
 
 	mutex_lock(&pma->callbacks_lock);
@@ -169,11 +173,9 @@ static bool evict_pages(struct fakerm_pma *pma, const struct fakerm_pma_want *wa
 					  addresses, count, address_of(want->begin),
 					  address_of(want->end) - 1,
 					  UVM_PMA_GPU_MEMORY_TYPE_UNPROTECTED);
-	mutex_unlock(&pma->callbacks_lock);
-	if (status != NV_OK)
-		return false;
+	got = status == NV_OK ? count : 0;
 	spin_lock(&pma->lock);
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < got; i++) {
 		if (!is_all(pma->used, frame_of(addresses[i]), want->page_frames))
 			fakerm_error("the driver evicted %#llx, and freed it as well",
 				     addresses[i]);
@@ -181,7 +183,9 @@ static bool evict_pages(struct fakerm_pma *pma, const struct fakerm_pma_want *wa
 		bitmap_set(pma->pinned, frame_of(addresses[i]), want->page_frames);
 	}
 	spin_unlock(&pma->lock);
-	return true;
+	/* Only now: the next to evict a range must find them pinned. */
+	mutex_unlock(&pma->callbacks_lock);
+	return status == NV_OK;
 }
 
 static int alloc_contiguous(struct fakerm_pma *pma, const struct fakerm_pma_want *want,

@@ -7,7 +7,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#define CLASS_TURING_GPFIFO 0xc46f
+#include "turing.h"
+
 #define FIFO_ENTRIES_MAX (1u << 20)
 
 NV_STATUS nvUvmInterfaceTsgAllocate(uvmGpuAddressSpaceHandle vaSpace,
@@ -68,7 +69,7 @@ static void info_fill(struct fakerm_channel *channel, UvmGpuChannelInfo *info)
 	info->gpPut = &channel->channel.put;
 	info->gpFifoEntries = (UvmGpuPointer *)channel->channel.fifo;
 	info->numGpFifoEntries = channel->channel.fifo_count;
-	info->channelClassNum = CLASS_TURING_GPFIFO;
+	info->channelClassNum = SGPU_CLASS_GPFIFO;
 	info->errorNotifier = &channel->notifier;
 	info->hwRunlistId = channel->tsg->engine;
 	info->hwChannelId = channel->channel.id;

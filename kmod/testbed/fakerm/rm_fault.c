@@ -13,7 +13,6 @@ static void buffer_reset(struct fakerm_gpu *gpu)
 	struct sgpu_fault_buffer *faults = &gpu->model.faults;
 	struct sgpu_fault_buffer old = *faults;
 
-	memset(gpu->fault_packets, 0, fakerm_settings.fault_packets * SGPU_FAULT_BYTES);
 	sgpu_fault_buffer_init(faults, gpu->fault_packets, fakerm_settings.fault_packets);
 	faults->limit = old.limit;
 	faults->written = old.written;

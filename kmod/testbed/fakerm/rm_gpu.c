@@ -5,16 +5,15 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-/* NV2080_CTRL_MC_ARCH_INFO_*: Turing, TU102.  Classes: open-gpu-doc. */
+#include "turing.h"
+
+/* NV2080_CTRL_MC_ARCH_INFO_*: Turing, TU102; TURING_COMPUTE_A of open-gpu-doc. */
 #define ARCHITECTURE_TURING 0x160
 #define IMPLEMENTATION_TU102 0x2
-#define CLASS_TURING_GPFIFO 0xc46f
-#define CLASS_TURING_DMA_COPY 0xc5b5
 #define CLASS_TURING_COMPUTE 0xc5c0
 
 /* What the driver can decode: a uTLB for each TPC of a GPC, and one more. */
 #define TPCS_PER_GPC 8
-#define LINK_MB_PER_S 16000
 
 #define DMA_LAST ((1ull << 47) - 1)
 
@@ -105,8 +104,8 @@ NV_STATUS nvUvmInterfaceGetGpuInfo(const NvProcessorUuid *gpuUuid,
 	pGpuInfo->uuid = gpu->uuid;
 	pGpuInfo->gpuArch = ARCHITECTURE_TURING;
 	pGpuInfo->gpuImplementation = IMPLEMENTATION_TU102;
-	pGpuInfo->hostClass = CLASS_TURING_GPFIFO;
-	pGpuInfo->ceClass = CLASS_TURING_DMA_COPY;
+	pGpuInfo->hostClass = SGPU_CLASS_GPFIFO;
+	pGpuInfo->ceClass = SGPU_CLASS_CE;
 	pGpuInfo->computeClass = CLASS_TURING_COMPUTE;
 	pGpuInfo->subdeviceCount = 1;
 	/* isSimulated stays off: the driver leaves tests and batches out for those. */
@@ -115,7 +114,7 @@ NV_STATUS nvUvmInterfaceGetGpuInfo(const NvProcessorUuid *gpuUuid,
 	pGpuInfo->maxTpcPerGpcCount = TPCS_PER_GPC;
 	pGpuInfo->tpcCount = pGpuInfo->gpcCount * TPCS_PER_GPC;
 	pGpuInfo->sysmemLink = UVM_LINK_TYPE_PCIE;
-	pGpuInfo->sysmemLinkRateMBps = LINK_MB_PER_S;
+	pGpuInfo->sysmemLinkRateMBps = FAKERM_LINK_MB_PER_S;
 	return NV_OK;
 }
 EXPORT_SYMBOL(nvUvmInterfaceGetGpuInfo);

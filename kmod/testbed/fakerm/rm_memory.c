@@ -140,26 +140,30 @@ static bool is_page_size(u64 bytes)
 	       bytes == UVM_PAGE_SIZE_64K || bytes == UVM_PAGE_SIZE_2M;
 }
 
-static NV_STATUS alloc(struct fakerm_vas *vas, u64 length, u64 *va_out, UvmGpuAllocInfo *info,
-		       bool is_vidmem)
+/* How much is allocated for @length; 0: what is asked for is refused. */
+static u64 alloc_bytes(u64 length, const UvmGpuAllocInfo *info)
 {
-	struct fakerm_gpu *gpu = vas->object.gpu;
-	struct fakerm_memory *memory;
-	u64 bytes;
-	u64 va;
-	NV_STATUS status;
-
 	if (!is_alignment(info->alignment) || !is_page_size(info->pageSize) || length > VA_END)
-		return NV_ERR_INVALID_ARGUMENT;
-	bytes = length == 0 ? FAKERM_FRAME_BYTES : ALIGN(length, FAKERM_FRAME_BYTES);
-	memory = is_vidmem ? vidmem_create(gpu, bytes) : sysmem_create(gpu, bytes);
+		return 0;
+	return length == 0 ? FAKERM_FRAME_BYTES : ALIGN(length, FAKERM_FRAME_BYTES);
+}
+
+/* Maps what was just created, if it was: @memory may be NULL. */
+static NV_STATUS alloc_map(struct fakerm_vas *vas, struct fakerm_memory *memory,
+			   UvmGpuAllocInfo *info, UvmGpuPointer *pointer_out)
+{
+	NV_STATUS status;
+	u64 offset;
+	u64 va;
+
 	if (!memory)
 		return NV_ERR_NO_MEMORY;
+	offset = memory->offset;
 	status = map(vas, memory, info->alignment, &va);
 	if (status != NV_OK)
 		return status;
-	info->gpuPhysOffset = is_vidmem ? memory->offset : 0;
-	*va_out = va;
+	info->gpuPhysOffset = offset; /* 0 of system memory */
+	*pointer_out = va;
 	return NV_OK;
 }
 
@@ -168,9 +172,14 @@ NV_STATUS nvUvmInterfaceMemoryAllocFB(uvmGpuAddressSpaceHandle vaSpace, NvLength
 {
 	struct fakerm_vas *vas = fakerm_object_find(vaSpace, FAKERM_VAS, __func__);
 
+	u64 bytes;
+
 	if (!vas || !gpuPointer || !allocInfo)
 		return NV_ERR_INVALID_ARGUMENT;
-	return alloc(vas, length, (u64 *)gpuPointer, allocInfo, true);
+	bytes = alloc_bytes(length, allocInfo);
+	if (bytes == 0)
+		return NV_ERR_INVALID_ARGUMENT;
+	return alloc_map(vas, vidmem_create(vas->object.gpu, bytes), allocInfo, gpuPointer);
 }
 EXPORT_SYMBOL(nvUvmInterfaceMemoryAllocFB);
 
@@ -179,9 +188,14 @@ NV_STATUS nvUvmInterfaceMemoryAllocSys(uvmGpuAddressSpaceHandle vaSpace, NvLengt
 {
 	struct fakerm_vas *vas = fakerm_object_find(vaSpace, FAKERM_VAS, __func__);
 
+	u64 bytes;
+
 	if (!vas || !gpuPointer || !allocInfo)
 		return NV_ERR_INVALID_ARGUMENT;
-	return alloc(vas, length, (u64 *)gpuPointer, allocInfo, false);
+	bytes = alloc_bytes(length, allocInfo);
+	if (bytes == 0)
+		return NV_ERR_INVALID_ARGUMENT;
+	return alloc_map(vas, sysmem_create(vas->object.gpu, bytes), allocInfo, gpuPointer);
 }
 EXPORT_SYMBOL(nvUvmInterfaceMemoryAllocSys);
 

@@ -10,7 +10,6 @@
 #include <linux/xarray.h>
 
 #define PEER_ID 0 /* of the other GPU: there is only one */
-#define LINK_MB_PER_S 16000
 
 struct p2p {
 	struct fakerm_object object;
@@ -43,7 +42,7 @@ NV_STATUS nvUvmInterfaceGetP2PCaps(uvmGpuDeviceHandle device1, uvmGpuDeviceHandl
 	p2pCapsParams->peerIds[0] = PEER_ID;
 	p2pCapsParams->peerIds[1] = PEER_ID;
 	p2pCapsParams->p2pLink = UVM_LINK_TYPE_PCIE;
-	p2pCapsParams->totalLinkLineRateMBps = LINK_MB_PER_S;
+	p2pCapsParams->totalLinkLineRateMBps = FAKERM_LINK_MB_PER_S;
 	return NV_OK;
 }
 EXPORT_SYMBOL(nvUvmInterfaceGetP2PCaps);

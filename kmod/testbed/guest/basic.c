@@ -498,6 +498,38 @@ static const char *run_warps64(struct softgpu *softgpu)
 	return why;
 }
 
+/*
+ * A page with copies on the CPU and on the GPU must be mapped to read, or a write changes one
+ * copy alone.  uvm_migrate.c, block_migrate_map_unmapped_pages(), takes a page without mappings
+ * for one without copies; controls/duplicate_fix.patch mends it.
+ */
+static const char *run_migrate_duplicate(struct softgpu *softgpu)
+{
+	static const enum softgpu_advice advice[] = { SOFTGPU_MIGRATE, SOFTGPU_DUPLICATE,
+						      SOFTGPU_EVICT, SOFTGPU_MIGRATE };
+	struct softgpu_range range = { .bytes = PAGE };
+	const char *why = NULL;
+	uint64_t *word;
+	int err = softgpu_map(softgpu, PAGE, (void **)&word);
+
+	if (err != 0)
+		return err_why("map", err);
+	*word = 5;
+	range.start = word;
+	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]) && err == 0; i++)
+		err = softgpu_advise(softgpu, advice[i], range, 0);
+	if (err != 0)
+		why = err_why("advice", err);
+	if (why == NULL)
+		why = increment(softgpu, word, 0, 5);
+	if (why == NULL && *(volatile uint64_t *)word == 5)
+		why = BASIC_KNOWN "the CPU's copy of a duplicated page is not what the GPU wrote";
+	else if (why == NULL && *(volatile uint64_t *)word != 6)
+		why = testbed_why("the word is %llu", (unsigned long long)*word);
+	softgpu_unmap(range);
+	return why;
+}
+
 static const char *run_misaligned(struct softgpu *softgpu)
 {
 	struct softgpu_launch launch = { .gpu = 0, .warps = 1, .program = &program };
@@ -525,7 +557,7 @@ const struct basic_test basic_memory_tests[] = {
 	{ "read_only", 1, run_read_only },     { "atomics", 1, run_atomics },
 	{ "exchange", 1, run_exchange },       { "prefetch", 1, run_prefetch },
 	{ "barrier", 1, run_barrier },         { "warps64", 1, run_warps64 },
-	{ "misaligned", 1, run_misaligned },
+	{ "misaligned", 1, run_misaligned },   { "migrate_duplicate", 1, run_migrate_duplicate },
 };
 const size_t basic_memory_tests_count = sizeof(basic_memory_tests) / sizeof(basic_memory_tests[0]);
 
@@ -543,10 +575,12 @@ static void run_tests(struct softgpu *softgpu, const struct basic_test *tests, s
 			continue;
 		}
 		why = tests[i].run(softgpu);
-		if (why != NULL)
-			testbed_fail("%s", why);
-		else
+		if (why == NULL)
 			testbed_ok();
+		else if (strncmp(why, BASIC_KNOWN, strlen(BASIC_KNOWN)) == 0)
+			testbed_skip("%s", why);
+		else
+			testbed_fail("%s", why);
 	}
 }
 

@@ -276,6 +276,181 @@ static void fill_pma_alloc(const struct builtin_world *world, uint32_t gpu, void
 	params->nap_us_before_free = 1000;
 }
 
+/* ---- video memory that others must give up ---------------------------------- */
+
+/*
+ * Managed memory that is larger than a GPU's, migrated there: all that is not the driver's own is
+ * in use and may be evicted.  What RM allocates then is what it takes away, through the callbacks
+ * for pages or, for contiguous ones, for a range.
+ */
+static struct {
+	uint8_t *memory; /* NULL: it could not be made */
+	size_t bytes, written;
+	uint32_t gpu;
+	uint64_t free_bytes;           /* that were left all the same */
+	struct sgpu_counters counters; /* before the call */
+} filler;
+
+/* Of its first blocks, which are the first to give way, a word in each so many bytes is written. */
+#define FILLER_WRITTEN (12u * SOFTGPU_BLOCK_BYTES)
+#define FILLER_STEP (64u << 10)
+#define FILLER_PAGES 6u /* that are taken away */
+
+static uint64_t *filler_word(size_t at)
+{
+	return (uint64_t *)(void *)(filler.memory + at);
+}
+
+/* What is free goes from the driver to RM, so that pages are taken in the order of addresses: the
+ * driver refuses to have the last chunk evicted when it is asked for pages anywhere. */
+static int filler_migrate(const struct builtin_world *world, size_t bytes)
+{
+	const struct softgpu_range range = { filler.memory, bytes };
+	UVM_TEST_PMM_RELEASE_FREE_ROOT_CHUNKS_PARAMS release = {
+		.gpu_uuid = builtin_uuid(world, filler.gpu),
+	};
+	UVM_TEST_PMM_QUERY_PMA_STATS_PARAMS stats = {
+		.gpu_uuid = builtin_uuid(world, filler.gpu),
+	};
+	int err = BUILTIN_UVM(world, UVM_TEST_PMM_RELEASE_FREE_ROOT_CHUNKS, &release);
+
+	if (err == 0)
+		err = softgpu_advise(&world->gpus, SOFTGPU_MIGRATE, range, filler.gpu);
+	if (err == 0)
+		err = BUILTIN_UVM(world, UVM_TEST_PMM_QUERY_PMA_STATS, &stats);
+	filler.free_bytes = stats.pma_stats.numFreePages64k << 16;
+	if (err == 0)
+		err = softgpu_counters(&world->gpus, filler.gpu, &filler.counters);
+	return err;
+}
+
+static void filler_end(void)
+{
+	softgpu_unmap((struct softgpu_range){ filler.memory, filler.bytes });
+	filler.memory = NULL;
+}
+
+static void filler_begin(const struct builtin_world *world, uint32_t gpu)
+{
+	filler.gpu = gpu;
+	filler.bytes = world->gpus.info.vidmem_bytes;
+	filler.written = filler.bytes < FILLER_WRITTEN ? filler.bytes : FILLER_WRITTEN;
+	if (softgpu_map(&world->gpus, filler.bytes, (void **)&filler.memory) != 0) {
+		filler.memory = NULL;
+		return;
+	}
+	for (size_t at = 0; at < filler.written; at += FILLER_STEP)
+		*filler_word(at) = at ^ 0xf111e4;
+	if (filler_migrate(world, filler.bytes) != 0)
+		filler_end();
+}
+
+/* What was evicted is where the CPU finds it, unchanged. */
+static const char *filler_check(void)
+{
+	for (size_t at = 0; at < filler.written; at += FILLER_STEP) {
+		if (*filler_word(at) != (at ^ 0xf111e4))
+			return testbed_why("%#llx at %#zx of what had to give way",
+					   (unsigned long long)*filler_word(at), at);
+	}
+	return NULL;
+}
+
+static void fill_pma_evict(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	fill_pma_alloc(world, gpu, raw);
+	((UVM_TEST_PMA_ALLOC_FREE_PARAMS *)raw)->num_pages = FILLER_PAGES;
+	filler_begin(world, gpu);
+}
+
+static void fill_pma_evict_range(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	fill_pma_evict(world, gpu, raw);
+	((UVM_TEST_PMA_ALLOC_FREE_PARAMS *)raw)->contiguous = NV_TRUE;
+}
+
+/* The last chunk is taken in part: the driver frees its tail from within the callback. */
+static void fill_pma_evict_small(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	fill_pma_evict(world, gpu, raw);
+	((UVM_TEST_PMA_ALLOC_FREE_PARAMS *)raw)->page_size = 64 << 10;
+	((UVM_TEST_PMA_ALLOC_FREE_PARAMS *)raw)->num_pages = 40;
+}
+
+static const char *check_pma_evict(const struct builtin_world *world, const void *raw)
+{
+	const UVM_TEST_PMA_ALLOC_FREE_PARAMS *params = raw;
+	const uint64_t bytes = params->num_pages * params->page_size;
+	struct sgpu_counters after = { .copies = 0 };
+	const char *why = NULL;
+	uint64_t copied;
+
+	if (filler.memory == NULL)
+		return "video memory could not be filled";
+	if (softgpu_counters(&world->gpus, filler.gpu, &after) != 0)
+		why = "no counters";
+	copied = after.copy_bytes - filler.counters.copy_bytes;
+	/* What is evicted is copied to the host. */
+	if (why == NULL && copied + filler.free_bytes < bytes)
+		why = testbed_why("%llu bytes were free and %llu evicted, of %llu",
+				  (unsigned long long)filler.free_bytes, (unsigned long long)copied,
+				  (unsigned long long)bytes);
+	if (why == NULL)
+		why = filler_check();
+	filler_end();
+	return why;
+}
+
+static void fill_evict_error(const struct builtin_world *world, uint32_t gpu, void *raw)
+{
+	UVM_TEST_PMM_INJECT_PMA_EVICT_ERROR_PARAMS *params = raw;
+
+	params->gpu_uuid = builtin_uuid(world, gpu);
+	params->error_after_num_chunks = 2;
+	filler_begin(world, gpu);
+}
+
+/* With an error in the midst of its evictions an allocation fails; the same again does not. */
+static const char *fail_once(const struct builtin_world *world,
+			     UVM_TEST_PMA_ALLOC_FREE_PARAMS *params)
+{
+	int err = BUILTIN_UVM(world, UVM_TEST_PMA_ALLOC_FREE, params);
+
+	if (softgpu_status() != NV_ERR_NO_MEMORY)
+		return testbed_why("an eviction failed, and the allocation gave %d", err);
+	err = BUILTIN_UVM(world, UVM_TEST_PMA_ALLOC_FREE, params);
+	return err != 0 ? testbed_why("after an error: %d", err) : NULL;
+}
+
+static const char *check_evict_error(const struct builtin_world *world, const void *raw)
+{
+	UVM_TEST_PMM_INJECT_PMA_EVICT_ERROR_PARAMS again =
+		*(const UVM_TEST_PMM_INJECT_PMA_EVICT_ERROR_PARAMS *)raw;
+	UVM_TEST_PMA_ALLOC_FREE_PARAMS params = { .rmStatus = 0 };
+	const char *why;
+
+	if (filler.memory == NULL)
+		return "video memory could not be filled";
+	fill_pma_alloc(world, filler.gpu, &params);
+	/* More than what the failing one leaves free. */
+	params.num_pages = FILLER_PAGES;
+	why = fail_once(world, &params);
+	if (why == NULL)
+		why = filler_check();
+	/* By now that is all at the host; the rest is where it was. */
+	if (why == NULL && filler_migrate(world, filler.written) != 0)
+		why = "video memory could not be filled again";
+	if (why == NULL && BUILTIN_UVM(world, UVM_TEST_PMM_INJECT_PMA_EVICT_ERROR, &again) != 0)
+		why = "a second error could not be injected";
+	params.contiguous = NV_TRUE;
+	if (why == NULL)
+		why = fail_once(world, &params);
+	if (why == NULL)
+		why = filler_check();
+	filler_end();
+	return why;
+}
+
 static void fill_pmm_alloc_root(const struct builtin_world *world, uint32_t gpu, void *raw)
 {
 	UVM_TEST_PMM_ALLOC_FREE_ROOT_PARAMS *params = raw;
@@ -369,12 +544,14 @@ static void fill_channel_space(const struct builtin_world *world, uint32_t gpu, 
 	params->va_space_fd = world->gpus.uvm_fd;
 }
 
-#define CALL(NAME, GPUS, ...)                                                              \
+/* A call under a name of its own. */
+#define CALL_AS(NAME, TEST, GPUS, ...)                                                     \
 	{                                                                                  \
-		.name = #NAME, .request = UVM_TEST_##NAME,                                 \
+		.name = (TEST), .request = UVM_TEST_##NAME,                                \
 		.status_at = offsetof(UVM_TEST_##NAME##_PARAMS, rmStatus), .gpus = (GPUS), \
 		__VA_ARGS__                                                                \
 	}
+#define CALL(NAME, GPUS, ...) CALL_AS(NAME, #NAME, GPUS, __VA_ARGS__)
 
 const struct builtin_call builtin_calls[] = {
 	CALL(RNG_SANITY, 0),
@@ -421,6 +598,14 @@ const struct builtin_call builtin_calls[] = {
 	CALL(PMM_QUERY, 1, .is_each_gpu = true, .fill = fill_pmm_query, .check = check_pmm_query),
 	CALL(PMM_ASYNC_ALLOC, 1, .is_each_gpu = true, .fill = fill_pmm_async),
 	CALL(PMA_ALLOC_FREE, 1, .is_each_gpu = true, .fill = fill_pma_alloc),
+	CALL_AS(PMA_ALLOC_FREE, "PMA_ALLOC_FREE_EVICT", 1, .is_each_gpu = true,
+		.fill = fill_pma_evict, .check = check_pma_evict),
+	CALL_AS(PMA_ALLOC_FREE, "PMA_ALLOC_FREE_EVICT_RANGE", 1, .is_each_gpu = true,
+		.fill = fill_pma_evict_range, .check = check_pma_evict),
+	CALL_AS(PMA_ALLOC_FREE, "PMA_ALLOC_FREE_EVICT_SMALL", 1, .is_each_gpu = true,
+		.fill = fill_pma_evict_small, .check = check_pma_evict),
+	CALL(PMM_INJECT_PMA_EVICT_ERROR, 1, .is_each_gpu = true, .fill = fill_evict_error,
+	     .check = check_evict_error),
 	CALL(PMM_ALLOC_FREE_ROOT, 1, .is_each_gpu = true, .fill = fill_pmm_alloc_root),
 	CALL(PMM_RELEASE_FREE_ROOT_CHUNKS, 1, .is_each_gpu = true, .fill = fill_pmm_release),
 	CALL(PMA_GET_BATCH_SIZE, 1, .is_each_gpu = true, .fill = fill_pma_batch,
@@ -464,7 +649,5 @@ const struct builtin_omission builtin_omitted[] = {
 	{ "DESTROY_GPU_VA_SPACE_DELAY", "no test: a delay for ATS" },
 	{ "VA_RANGE_INJECT_ADD_GPU_VA_SPACE_ERROR",
 	  "no test: an error within the registration of a GPU" },
-	{ "PMM_INJECT_PMA_EVICT_ERROR",
-	  "no test: an error of evictions that RM asks for; it asks none" },
 };
 const size_t builtin_omitted_count = sizeof(builtin_omitted) / sizeof(builtin_omitted[0]);

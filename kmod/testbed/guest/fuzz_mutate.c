@@ -45,7 +45,7 @@ int fuzz_mutator_init(struct fuzz_mutator *mutator, const struct softgpu *softgp
 		.softgpu = softgpu,
 		.memory = memory,
 		.random = seed * 0x9e3779b97f4a7c15ull | 1,
-		.has_eviction = true,
+		.kinds = UINT64_MAX,
 	};
 	err = UVM_CALL(mutator, UVM_CREATE_RANGE_GROUP, &group);
 	mutator->group = group.rangeGroupId;
@@ -82,11 +82,8 @@ static void advise(struct fuzz_mutator *mutator, enum softgpu_advice advice)
 	const struct softgpu_range range = fuzz_range(mutator, &mutator->random);
 	uint32_t where = processor(mutator);
 
-	if (advice == SOFTGPU_EVICT) {
-		if (!mutator->has_eviction)
-			return;
+	if (advice == SOFTGPU_EVICT)
 		where = (uint32_t)below(&mutator->random, mutator->softgpu->gpus);
-	}
 	note(mutator, softgpu_advise(mutator->softgpu, advice, range, where), names[advice], range);
 }
 
@@ -140,19 +137,44 @@ static void set_thrashing(struct fuzz_mutator *mutator)
 	     "thrashing policy", mutator->memory);
 }
 
+/* Of 32: how often each kind is chosen. */
+static uint32_t choose_kind(struct fuzz_mutator *mutator)
+{
+	static const uint8_t shares[FUZZ_MUTATIONS] = {
+		[SOFTGPU_MIGRATE] = 10,
+		[SOFTGPU_PREFER] = 3,
+		[SOFTGPU_PREFER_NONE] = 2,
+		[SOFTGPU_ACCESSED_BY] = 3,
+		[SOFTGPU_ACCESSED_BY_NOT] = 2,
+		[SOFTGPU_DUPLICATE] = 2,
+		[SOFTGPU_DUPLICATE_NOT] = 2,
+		[SOFTGPU_EVICT] = 2,
+		[FUZZ_REGROUP] = 2,
+		[FUZZ_MIGRATE_GROUP] = 1,
+		[FUZZ_PREFETCH_POLICY] = 2,
+		[FUZZ_THRASHING_POLICY] = 1,
+	};
+	uint64_t rest = below(&mutator->random, 32);
+	uint32_t kind = 0;
+
+	while (rest >= shares[kind])
+		rest -= shares[kind++];
+	return kind;
+}
+
 void fuzz_mutate(struct fuzz_mutator *mutator)
 {
-	const uint64_t which = below(&mutator->random, 32);
+	const uint32_t kind = choose_kind(mutator);
 
-	if (which < 8)
-		advise(mutator, SOFTGPU_MIGRATE);
-	else if (which < 26)
-		advise(mutator, (enum softgpu_advice)(1 + which % (SOFTGPU_ADVICE_COUNT - 1)));
-	else if (which < 28)
+	if ((mutator->kinds >> kind & 1) == 0)
+		return;
+	if (kind < SOFTGPU_ADVICE_COUNT)
+		advise(mutator, (enum softgpu_advice)kind);
+	else if (kind == FUZZ_REGROUP)
 		regroup(mutator);
-	else if (which < 29)
+	else if (kind == FUZZ_MIGRATE_GROUP)
 		migrate_group(mutator);
-	else if (which < 31)
+	else if (kind == FUZZ_PREFETCH_POLICY)
 		set_prefetch(mutator);
 	else
 		set_thrashing(mutator);

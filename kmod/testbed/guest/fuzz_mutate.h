@@ -9,13 +9,22 @@
 
 #include "softgpu_user.h"
 
+/* Calls beside softgpu_advise()'s. */
+enum fuzz_mutation {
+	FUZZ_REGROUP = SOFTGPU_ADVICE_COUNT, /* a range goes into the group, or out of it */
+	FUZZ_MIGRATE_GROUP,
+	FUZZ_PREFETCH_POLICY,
+	FUZZ_THRASHING_POLICY,
+	FUZZ_MUTATIONS
+};
+
 struct fuzz_mutator {
 	const struct softgpu *softgpu; /* borrowed */
 	struct softgpu_range memory;
 	uint64_t random;
-	uint64_t group;    /* a range group of our own */
-	uint64_t done;     /* calls */
-	bool has_eviction; /* evictions are among them */
+	uint64_t group; /* a range group of our own */
+	uint64_t done;  /* calls */
+	uint64_t kinds; /* bits of those that are made: enum softgpu_advice, then FUZZ_... */
 	/* Of the first call that failed. */
 	int err;
 	uint32_t status;

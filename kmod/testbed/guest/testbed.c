@@ -5,10 +5,7 @@
 #include <string.h>
 
 static const struct testbed_suite *const suites[] = {
-	&testbed_builtin,
-	&testbed_basic,
-	&testbed_fuzz,
-	&testbed_control,
+	&testbed_builtin, &testbed_basic, &testbed_fuzz, &testbed_control, &testbed_steps,
 };
 
 static int usage(void)

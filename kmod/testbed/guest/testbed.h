@@ -37,6 +37,7 @@ extern const struct testbed_suite testbed_builtin;
 extern const struct testbed_suite testbed_basic;
 extern const struct testbed_suite testbed_fuzz;
 extern const struct testbed_suite testbed_control;
+extern const struct testbed_suite testbed_steps;
 
 /* Runs a suite in a child and watches it.  Return: what it returned, or TESTBED_HANG. */
 int testbed_watch(const struct testbed_suite *suite, char **words);

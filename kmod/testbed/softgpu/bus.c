@@ -35,3 +35,17 @@ void *sgpu_bus_at(const struct sgpu_bus *bus, struct sgpu_address at, uint64_t *
 	}
 	return NULL;
 }
+
+static bool is_sysmem(enum sgpu_aperture aperture)
+{
+	return aperture == SGPU_APERTURE_SYSMEM || aperture == SGPU_APERTURE_SYSMEM_NONCOHERENT;
+}
+
+bool sgpu_address_is_same(const struct sgpu_address *a, const struct sgpu_address *b)
+{
+	if (a->aperture != b->aperture && !(is_sysmem(a->aperture) && is_sysmem(b->aperture)))
+		return false;
+	if (a->aperture == SGPU_APERTURE_PEER && a->peer != b->peer)
+		return false;
+	return a->address == b->address;
+}

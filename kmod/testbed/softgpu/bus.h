@@ -28,6 +28,9 @@ struct sgpu_address {
 	uint64_t address; /* bytes: an offset into video memory, or a DMA address */
 };
 
+/* Is it one place?  Coherent or not, system memory is the same memory. */
+bool sgpu_address_is_same(const struct sgpu_address *a, const struct sgpu_address *b);
+
 struct sgpu_bus {
 	uint8_t *vidmem; /* borrowed, as long as the GPU lives */
 	uint64_t vidmem_bytes;

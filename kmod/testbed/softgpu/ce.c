@@ -36,19 +36,14 @@ struct element {
 	bool is_kept[ELEMENT_BYTES_MAX];
 };
 
-static uint32_t register_of(const struct sgpu_channel *channel, uint32_t method)
-{
-	return channel->registers[method / 4];
-}
-
 static enum sgpu_next address_of(struct sgpu_channel *channel, uint32_t upper_method,
 				 uint32_t lower_method, uint64_t *address_out)
 {
-	uint32_t upper = register_of(channel, upper_method);
+	uint32_t upper = sgpu_channel_register(channel, upper_method);
 
 	if (upper >> UPPER_BITS)
 		return sgpu_channel_fail(channel, "address beyond 49 bits, upper part", upper);
-	*address_out = ((uint64_t)upper << 32) | register_of(channel, lower_method);
+	*address_out = ((uint64_t)upper << 32) | sgpu_channel_register(channel, lower_method);
 	return SGPU_NEXT;
 }
 
@@ -61,7 +56,7 @@ static enum sgpu_next aperture_of(struct sgpu_channel *channel, uint32_t method,
 		SGPU_APERTURE_SYSMEM,
 		SGPU_APERTURE_SYSMEM_NONCOHERENT,
 	};
-	uint32_t mode = register_of(channel, method);
+	uint32_t mode = sgpu_channel_register(channel, method);
 
 	if (mode >= sizeof(apertures) / sizeof(apertures[0]))
 		return sgpu_channel_fail(channel, "no such target, SET_*_PHYS_MODE", mode);
@@ -121,7 +116,7 @@ static uint8_t *end_at(struct sgpu_channel *channel, const struct end *end, uint
 static enum sgpu_next copy(struct sgpu_channel *channel, const struct end *from,
 			   const struct end *to)
 {
-	uint64_t bytes = register_of(channel, SGPU_CE_LINE_LENGTH_IN);
+	uint64_t bytes = sgpu_channel_register(channel, SGPU_CE_LINE_LENGTH_IN);
 	uint64_t done, piece, left;
 	const uint8_t *source;
 	uint8_t *destination;
@@ -157,7 +152,7 @@ static enum sgpu_next copy_launch(struct sgpu_channel *channel, uint32_t launch)
 /* SET_REMAP_COMPONENTS: sizes and counts are one less in their fields. */
 static enum sgpu_next element_of(struct sgpu_channel *channel, struct element *element_out)
 {
-	uint32_t components = register_of(channel, SGPU_CE_SET_REMAP_COMPONENTS);
+	uint32_t components = sgpu_channel_register(channel, SGPU_CE_SET_REMAP_COMPONENTS);
 	uint32_t size = (uint32_t)sgpu_bits(components, 16, 2) + 1;
 	uint32_t count = (uint32_t)sgpu_bits(components, 24, 2) + 1;
 	uint32_t i, j, from, value;
@@ -169,8 +164,8 @@ static enum sgpu_next element_of(struct sgpu_channel *channel, struct element *e
 		if (from < CONST_A || from > NO_WRITE)
 			return sgpu_channel_fail(
 				channel, "remap of the source, SET_REMAP_COMPONENTS", components);
-		value = register_of(channel, from == CONST_A ? SGPU_CE_SET_REMAP_CONST_A
-							     : SGPU_CE_SET_REMAP_CONST_B);
+		value = sgpu_channel_register(channel, from == CONST_A ? SGPU_CE_SET_REMAP_CONST_A
+								       : SGPU_CE_SET_REMAP_CONST_B);
 		element_out->is_partial |= from == NO_WRITE;
 		for (j = 0; j < size; j++) {
 			element_out->value[i * size + j] = (uint8_t)(value >> (8 * j));
@@ -218,7 +213,7 @@ static enum sgpu_next fill_launch(struct sgpu_channel *channel, uint32_t launch)
 {
 	struct end to = { .address = 0 };
 	enum sgpu_next next = destination_of(channel, launch, &to);
-	uint64_t bytes = register_of(channel, SGPU_CE_LINE_LENGTH_IN);
+	uint64_t bytes = sgpu_channel_register(channel, SGPU_CE_LINE_LENGTH_IN);
 	struct element element;
 	uint64_t done, left;
 	uint8_t *at;
@@ -262,7 +257,7 @@ static enum sgpu_next semaphore(struct sgpu_channel *channel, uint32_t launch, u
 {
 	uint32_t type = (uint32_t)sgpu_bits(launch, 3, 2);
 	struct sgpu_release release = {
-		.payload = register_of(channel, SGPU_CE_SET_SEMAPHORE_PAYLOAD),
+		.payload = sgpu_channel_register(channel, SGPU_CE_SET_SEMAPHORE_PAYLOAD),
 		.has_time = type == 2,
 		.time_ns = now_ns,
 	};

@@ -93,6 +93,7 @@ void *sgpu_channel_at(struct sgpu_channel *channel, uint64_t va, enum sgpu_acces
 {
 	const struct sgpu_mapping *mapping = sgpu_vas_find(channel->vas, va);
 	struct sgpu_gpu *gpu = channel->gpu;
+	struct sgpu_tlb_lookup lookup = { &gpu->bus, &channel->vas->pdb, va, access };
 	struct sgpu_page page;
 	uint64_t left;
 	void *at;
@@ -101,7 +102,7 @@ void *sgpu_channel_at(struct sgpu_channel *channel, uint64_t va, enum sgpu_acces
 		*left_out = mapping->bytes - (va - mapping->va);
 		return mapping->memory + (va - mapping->va);
 	}
-	if (sgpu_tlb_translate(&gpu->hub_tlb, &gpu->bus, &channel->vas->pdb, va, access, &page))
+	if (sgpu_tlb_translate(&gpu->hub_tlb, &lookup, &page))
 		return NULL;
 	page.at.address += va - page.va;
 	at = sgpu_bus_at(&gpu->bus, page.at, &left);

@@ -54,6 +54,12 @@ struct sgpu_channel {
 	uint32_t registers[SGPU_METHODS]; /* what was last written to each method */
 };
 
+/* What was last written to @method, a byte offset. */
+static inline uint32_t sgpu_channel_register(const struct sgpu_channel *channel, uint32_t method)
+{
+	return channel->registers[method / 4];
+}
+
 /* The caller has set the borrowed fields and the id; the rest becomes that of a fresh channel. */
 void sgpu_channel_init(struct sgpu_channel *channel);
 

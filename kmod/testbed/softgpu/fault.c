@@ -12,6 +12,11 @@
 #define GET_OVERFLOW_CLEAR (1u << 31)
 #define GET_CLEAR (GET_CORRUPTED_CLEAR | GET_OVERFLOW_CLEAR)
 
+/* PREFETCH_CTRL: the filter in bits 1:0 (NV_PFB_PRI_MMU_PAGE_FAULT_CTRL_PRF_FILTER, hwref/pascal's
+ * dev_fb.h); 0 sends all, other values have no meaning. */
+#define PREFETCH_FILTER_MASK 3u
+#define PREFETCH_FILTER_SEND_NONE 3u
+
 /* Word 7 of a packet; bit 20, the client's type, is 0: a GPC. */
 #define PACKET_REPLAYABLE (1u << 7)
 #define PACKET_CLIENT_BIT 8
@@ -102,6 +107,12 @@ bool sgpu_fault_write(struct sgpu_fault_buffer *buffer, const struct sgpu_fault 
 	buffer->has_news = true;
 	buffer->written++;
 	return true;
+}
+
+bool sgpu_fault_filters_prefetches(const struct sgpu_fault_buffer *buffer)
+{
+	return (sgpu_load32(&buffer->prefetch_ctrl) & PREFETCH_FILTER_MASK) ==
+	       PREFETCH_FILTER_SEND_NONE;
 }
 
 /* What the driver has stored to a register since the last look. */

@@ -37,7 +37,8 @@ struct sgpu_fault_buffer {
 	uint8_t *packets; /* borrowed; count * SGPU_FAULT_BYTES */
 	uint32_t count;   /* packets, a power of two */
 	/* The driver's registers. */
-	volatile uint32_t get, put, info, intr, intr_enable_set, intr_enable_clear, prefetch_ctrl;
+	volatile uint32_t get, put, info, intr, intr_enable_set, intr_enable_clear;
+	volatile uint32_t prefetch_ctrl; /* which faults of prefetches have packets */
 	bool is_enabled;
 	bool has_overflowed;
 	bool has_news;  /* for a pulse */
@@ -49,6 +50,9 @@ void sgpu_fault_buffer_init(struct sgpu_fault_buffer *buffer, void *packets, uin
 
 /* Return: false: dropped. */
 bool sgpu_fault_write(struct sgpu_fault_buffer *buffer, const struct sgpu_fault *fault);
+
+/* Does the driver want no packets of prefetches?  The filter stands before the buffer. */
+bool sgpu_fault_filters_prefetches(const struct sgpu_fault_buffer *buffer);
 
 /* Reads the registers; true: now there is a pulse to deliver. */
 bool sgpu_fault_poll(struct sgpu_fault_buffer *buffer);

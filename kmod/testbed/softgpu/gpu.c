@@ -23,7 +23,7 @@ static bool params_are_good(const struct sgpu_params *params)
 	if (!params->bus.vidmem || !params->bus.sysmem_at || !params->fault_packets)
 		return false;
 	if (params->sms == 0 || params->sms > SGPU_SMS_MAX || params->sms_per_utlb == 0 ||
-	    params_utlbs(params) > SGPU_UTLBS_MAX)
+	    params->sms_per_utlb > SGPU_SMS_MAX || params_utlbs(params) > SGPU_UTLBS_MAX)
 		return false;
 	if (params->warps_per_sm == 0 || params->warps_per_sm > WARPS_PER_SM_MAX ||
 	    params->faults_per_utlb == 0)
@@ -100,10 +100,13 @@ void sgpu_gpu_remove_channel(struct sgpu_gpu *gpu, struct sgpu_channel *channel)
 
 void sgpu_gpu_invalidate(struct sgpu_gpu *gpu, const struct sgpu_tlb_range *range)
 {
+	bool is_lost = sgpu_inject_now(&gpu->inject, SGPU_INJECT_INVALIDATE_LOST);
 	uint32_t i;
 
+	/* Each counts, also one that is lost already. */
+	is_lost |= sgpu_inject_now(&gpu->inject, SGPU_INJECT_INVALIDATE_LOST_AT);
 	gpu->counters.invalidates++;
-	if (sgpu_inject_now(&gpu->inject, SGPU_INJECT_INVALIDATE_LOST))
+	if (is_lost)
 		return;
 	for (i = 0; i < gpu->utlb_count; i++)
 		gpu->counters.invalidated += sgpu_tlb_invalidate(&gpu->utlbs[i].tlb, range);

@@ -26,10 +26,9 @@
 #define SGPU_UTLBS_MAX 16
 
 struct sgpu_params {
-	uint32_t index;
 	struct sgpu_bus bus;
 	uint32_t sms;             /* 1 to SGPU_SMS_MAX */
-	uint32_t sms_per_utlb;    /* sms / this: at most SGPU_UTLBS_MAX */
+	uint32_t sms_per_utlb;    /* 1 to SGPU_SMS_MAX; sms / this: at most SGPU_UTLBS_MAX */
 	uint32_t warps_per_sm;    /* resident, 1 to 1,024 */
 	uint32_t faults_per_utlb; /* outstanding, at least 1 */
 	void *fault_packets;      /* fault_count * SGPU_FAULT_BYTES, borrowed */

@@ -35,11 +35,6 @@ struct mem_op {
 	uint64_t va;
 };
 
-static uint32_t register_of(const struct sgpu_channel *channel, uint32_t method)
-{
-	return channel->registers[method / 4];
-}
-
 /* Engines are told apart by their subchannel alone; the classes must be what the model is. */
 static enum sgpu_next set_object(struct sgpu_channel *channel, uint32_t class)
 {
@@ -80,11 +75,12 @@ static enum sgpu_next semaphore(struct sgpu_channel *channel, uint32_t execute, 
 		[6] = "operation REDUCTION, SEM_EXECUTE",
 		[7] = "no such operation, SEM_EXECUTE",
 	};
-	uint32_t high = register_of(channel, SGPU_HOST_SEM_ADDR_HI);
+	uint32_t high = sgpu_channel_register(channel, SGPU_HOST_SEM_ADDR_HI);
 	struct sgpu_release release = {
 		/* The low two bits are no part of the address. */
-		.va = ((uint64_t)high << 32) | (register_of(channel, SGPU_HOST_SEM_ADDR_LO) & ~3u),
-		.payload = register_of(channel, SGPU_HOST_SEM_PAYLOAD_LO),
+		.va = ((uint64_t)high << 32) |
+		      (sgpu_channel_register(channel, SGPU_HOST_SEM_ADDR_LO) & ~3u),
+		.payload = sgpu_channel_register(channel, SGPU_HOST_SEM_PAYLOAD_LO),
 		.has_time = sgpu_bits(execute, 25, 1),
 		.time_ns = now_ns,
 	};
@@ -104,10 +100,10 @@ static enum sgpu_next semaphore(struct sgpu_channel *channel, uint32_t execute, 
 static struct mem_op mem_op_of(const struct sgpu_channel *channel)
 {
 	struct mem_op op = {
-		.a = register_of(channel, SGPU_HOST_MEM_OP_A),
-		.b = register_of(channel, SGPU_HOST_MEM_OP_B),
-		.c = register_of(channel, SGPU_HOST_MEM_OP_C),
-		.d = register_of(channel, SGPU_HOST_MEM_OP_D),
+		.a = sgpu_channel_register(channel, SGPU_HOST_MEM_OP_A),
+		.b = sgpu_channel_register(channel, SGPU_HOST_MEM_OP_B),
+		.c = sgpu_channel_register(channel, SGPU_HOST_MEM_OP_C),
+		.d = sgpu_channel_register(channel, SGPU_HOST_MEM_OP_D),
 	};
 
 	op.is_hub_only = sgpu_bits(op.c, 1, 1);
@@ -173,8 +169,12 @@ static void invalidate(struct sgpu_gpu *gpu, const struct mem_op *op,
 
 static void replay_start(struct sgpu_gpu *gpu)
 {
+	bool is_lost = sgpu_inject_now(&gpu->inject, SGPU_INJECT_REPLAY_LOST);
+
+	/* Each counts, also one that is lost already. */
+	is_lost |= sgpu_inject_now(&gpu->inject, SGPU_INJECT_REPLAY_LOST_AT);
 	gpu->counters.replays++;
-	if (!sgpu_inject_now(&gpu->inject, SGPU_INJECT_REPLAY_LOST))
+	if (!is_lost)
 		sgpu_sm_replay(gpu);
 }
 
@@ -268,9 +268,10 @@ static enum sgpu_next mem_op(struct sgpu_channel *channel, uint32_t d)
 {
 	switch (sgpu_bits(d, 27, 5)) {
 	case MEMBAR:
-		if (register_of(channel, SGPU_HOST_MEM_OP_C) > 1)
-			return sgpu_channel_fail(channel, "no such membar, MEM_OP_C",
-						 register_of(channel, SGPU_HOST_MEM_OP_C));
+		if (sgpu_channel_register(channel, SGPU_HOST_MEM_OP_C) > 1)
+			return sgpu_channel_fail(
+				channel, "no such membar, MEM_OP_C",
+				sgpu_channel_register(channel, SGPU_HOST_MEM_OP_C));
 		sgpu_channel_membar(channel);
 		return SGPU_NEXT;
 	case TLB_INVALIDATE:

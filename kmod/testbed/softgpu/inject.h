@@ -23,7 +23,8 @@ uint64_t sgpu_random(uint64_t *state);
 /* Return: 0, or -EINVAL: no such kind, or its value is out of the range in uapi.h. */
 int sgpu_inject_set(struct sgpu_inject *inject, uint32_t kind, uint32_t value);
 
-/* Throws the dice of a kind that is given in one of 1,000; counts what it says. */
+/* Throws the dice of a kind that is given in one of 1,000, or counts one that is given as a turn;
+ * notes in done[] what it says. */
 bool sgpu_inject_now(struct sgpu_inject *inject, enum sgpu_inject_kind kind);
 
 #endif

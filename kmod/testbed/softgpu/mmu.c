@@ -8,7 +8,6 @@
 
 /* Bits of a PTE; the address begins at bit 8, that of a big table at bit 4. */
 #define PTE_VALID (1u << 0)
-#define PTE_VOLATILE (1u << 3)
 #define PTE_PRIVILEGE (1u << 5)
 #define PTE_READ_ONLY (1u << 6)
 #define PTE_ATOMIC_DISABLE (1u << 7)
@@ -135,7 +134,6 @@ static int pte_page(const struct sgpu_bus *bus, uint64_t pte, struct sgpu_page *
 	page->at.address &= ~(page->bytes - 1);
 	page->is_read_only = pte & PTE_READ_ONLY;
 	page->has_no_atomics = pte & PTE_ATOMIC_DISABLE;
-	page->is_volatile = pte & PTE_VOLATILE;
 	at = page->at;
 	at.address += va - page->va;
 	return sgpu_bus_at(bus, at, &left) ? 0 : fault(SGPU_FAULT_UNSUPPORTED_APERTURE);

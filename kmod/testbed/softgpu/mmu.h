@@ -48,7 +48,6 @@ struct sgpu_page {
 	struct sgpu_address at;
 	bool is_read_only;
 	bool has_no_atomics;
-	bool is_volatile;
 };
 
 /*

@@ -342,23 +342,15 @@ uint32_t sgpu_sm_replay(struct sgpu_gpu *gpu)
 	return resumed;
 }
 
-/* Coherent or not, system memory is the same memory. */
-static bool is_root_of(const struct sgpu_pdb *pdb, const struct sgpu_address *root)
-{
-	bool is_sysmem = pdb->root.aperture >= SGPU_APERTURE_SYSMEM;
-
-	return pdb->is_valid && is_sysmem == (root->aperture >= SGPU_APERTURE_SYSMEM) &&
-	       pdb->root.address == root->address;
-}
-
 static bool cancel_names(const struct sgpu_gpu *gpu, const struct sgpu_cancel *cancel,
 			 const struct sgpu_warp *warp)
 {
 	const struct sgpu_utlb *utlb = &gpu->utlbs[gpu->sms[warp->sm].utlb];
+	const struct sgpu_pdb *pdb = &warp->launch->vas->pdb;
 
 	if (!warp->lanes_faulting)
 		return false;
-	if (cancel->has_root && !is_root_of(&warp->launch->vas->pdb, &cancel->root))
+	if (cancel->has_root && !(pdb->is_valid && sgpu_address_is_same(&pdb->root, &cancel->root)))
 		return false;
 	if (cancel->is_global)
 		return true;

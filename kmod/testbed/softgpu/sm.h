@@ -56,7 +56,6 @@ struct sgpu_launch {
 	uint32_t channel_handle;
 	uint32_t id;
 	uint32_t warp_count, warps_per_block;
-	uint32_t insn_count;
 	uint32_t next_block;           /* the first that is not resident yet */
 	uint32_t ended;                /* warps */
 	bool is_stopped;               /* no further block starts */

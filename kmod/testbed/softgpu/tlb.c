@@ -14,16 +14,6 @@ void sgpu_tlb_init(struct sgpu_tlb *tlb, uint64_t seed)
 	tlb->random = seed ? seed : 1;
 }
 
-/* Coherent or not, it is the same memory. */
-static bool is_same_root(const struct sgpu_address *a, const struct sgpu_address *b)
-{
-	bool is_sysmem = a->aperture >= SGPU_APERTURE_SYSMEM;
-
-	if (is_sysmem ? b->aperture < SGPU_APERTURE_SYSMEM : a->aperture != b->aperture)
-		return false;
-	return a->address == b->address;
-}
-
 static struct sgpu_tlb_entry *set_of(struct sgpu_tlb *tlb, const struct sgpu_address *root,
 				     uint64_t page, unsigned int shift)
 {
@@ -43,7 +33,8 @@ static struct sgpu_tlb_entry *entry_find(struct sgpu_tlb *tlb, const struct sgpu
 		struct sgpu_tlb_entry *entry = &set[way];
 
 		if (entry->is_valid && entry->page.bytes == 1ull << shift &&
-		    entry->page.va == va >> shift << shift && is_same_root(&entry->root, root))
+		    entry->page.va == va >> shift << shift &&
+		    sgpu_address_is_same(&entry->root, root))
 			return entry;
 	}
 	return NULL;
@@ -93,26 +84,27 @@ static const struct sgpu_page *page_find(struct sgpu_tlb *tlb, const struct sgpu
 	return NULL;
 }
 
-int sgpu_tlb_translate(struct sgpu_tlb *tlb, const struct sgpu_bus *bus, const struct sgpu_pdb *pdb,
-		       uint64_t va, enum sgpu_access access, struct sgpu_page *page_out)
+int sgpu_tlb_translate(struct sgpu_tlb *tlb, const struct sgpu_tlb_lookup *lookup,
+		       struct sgpu_page *page_out)
 {
+	const struct sgpu_pdb *pdb = lookup->pdb;
 	const struct sgpu_page *cached = NULL;
 	struct sgpu_page page;
 	int rc;
 
 	if (pdb->is_valid)
-		cached = page_find(tlb, &pdb->root, va, access);
+		cached = page_find(tlb, &pdb->root, lookup->va, lookup->access);
 	if (cached) {
 		tlb->hits++;
 		*page_out = *cached;
 		return 0;
 	}
 	tlb->misses++;
-	rc = sgpu_mmu_walk(bus, pdb, va, &page);
+	rc = sgpu_mmu_walk(lookup->bus, pdb, lookup->va, &page);
 	if (rc)
 		return rc;
 	entry_keep(tlb, &pdb->root, &page);
-	rc = sgpu_mmu_permits(&page, access);
+	rc = sgpu_mmu_permits(&page, lookup->access);
 	if (!rc)
 		*page_out = page;
 	return rc;
@@ -122,7 +114,7 @@ static bool range_covers(const struct sgpu_tlb_range *range, const struct sgpu_t
 {
 	const struct sgpu_page *page = &entry->page;
 
-	if (range->has_root && !is_same_root(&range->root, &entry->root))
+	if (range->has_root && !sgpu_address_is_same(&range->root, &entry->root))
 		return false;
 	if (!range->has_va)
 		return true;

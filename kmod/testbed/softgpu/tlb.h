@@ -30,16 +30,24 @@ struct sgpu_tlb {
 
 void sgpu_tlb_init(struct sgpu_tlb *tlb, uint64_t seed);
 
+/* What is asked for. */
+struct sgpu_tlb_lookup {
+	const struct sgpu_bus *bus; /* borrowed, as pdb, for the call */
+	const struct sgpu_pdb *pdb;
+	uint64_t va;
+	enum sgpu_access access;
+};
+
 /*
  * sgpu_tlb_translate - from the cache, or else by a walk whose result is kept
  *
- * A page whose permissions refuse @access is walked again before that is a fault: hardware
+ * A page whose permissions refuse the access is walked again before that is a fault: hardware
  * does so, because permissions may be raised without an invalidate.
  *
  * Return: 0 with *@page_out, or 1 + enum sgpu_fault_type.
  */
-int sgpu_tlb_translate(struct sgpu_tlb *tlb, const struct sgpu_bus *bus, const struct sgpu_pdb *pdb,
-		       uint64_t va, enum sgpu_access access, struct sgpu_page *page_out);
+int sgpu_tlb_translate(struct sgpu_tlb *tlb, const struct sgpu_tlb_lookup *lookup,
+		       struct sgpu_page *page_out);
 
 /* What an invalidate covers. */
 struct sgpu_tlb_range {

@@ -130,6 +130,9 @@ enum sgpu_inject_kind {
 	SGPU_INJECT_REPLAY_LOST,     /* a defect: a control that a test can fail */
 	SGPU_INJECT_INVALIDATE_LOST, /* a defect: a control that a test can fail */
 	SGPU_INJECT_FAULT_REPEATED,  /* the packet of a fault is written twice */
+	/* Exactly one, the value-th from then on, at most the 1,000,000th; then the kind is off. */
+	SGPU_INJECT_REPLAY_LOST_AT,
+	SGPU_INJECT_INVALIDATE_LOST_AT,
 	SGPU_INJECT_COUNT
 };
 

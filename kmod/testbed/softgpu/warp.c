@@ -155,13 +155,16 @@ static void lane_access(const struct attempt *a, uint32_t lane, void *at)
 /* Return: 0, or 1 + enum sgpu_fault_type. */
 static int lane_try(const struct attempt *a, uint32_t lane)
 {
-	const struct sgpu_bus *bus = &a->gpu->bus;
-	uint64_t va = lane_va(a->warp, a->insn, lane);
+	struct sgpu_tlb_lookup lookup = {
+		.bus = &a->gpu->bus,
+		.pdb = &a->warp->launch->vas->pdb,
+		.va = lane_va(a->warp, a->insn, lane),
+		.access = a->access,
+	};
 	struct sgpu_page page;
 	uint64_t left = 0;
 	void *at;
-	int rc = sgpu_tlb_translate(&a->utlb->tlb, bus, &a->warp->launch->vas->pdb, va, a->access,
-				    &page);
+	int rc = sgpu_tlb_translate(&a->utlb->tlb, &lookup, &page);
 
 	if (rc)
 		return rc;
@@ -169,8 +172,8 @@ static int lane_try(const struct attempt *a, uint32_t lane)
 		a->gpu->counters.prefetches++;
 		return 0;
 	}
-	page.at.address += va - page.va;
-	at = sgpu_bus_at(bus, page.at, &left);
+	page.at.address += lookup.va - page.va;
+	at = sgpu_bus_at(lookup.bus, page.at, &left);
 	if (!at || left < a->insn->width)
 		return 1 + SGPU_FAULT_UNSUPPORTED_APERTURE;
 	lane_access(a, lane, at);
@@ -211,11 +214,13 @@ static void lane_fault(const struct attempt *a, uint32_t lane)
 		sgpu_fault_write(&a->gpu->faults, &fault);
 }
 
-/* A packet for each page that failed, as long as there is room for it. */
+/* A packet for each page that failed, as long as there is room for it; none if it is filtered. */
 static void warp_fault(const struct attempt *a)
 {
 	uint32_t lane;
 
+	if (a->access == SGPU_ACCESS_PREFETCH && sgpu_fault_filters_prefetches(&a->gpu->faults))
+		return;
 	for (lane = 0; lane < SGPU_LANES; lane++) {
 		if (!has_lane(a->failed, lane) || !is_first_of_page(a, lane))
 			continue;
