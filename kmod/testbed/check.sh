@@ -156,7 +156,7 @@ kmod_tracker_hangs() {
 	fi
 	for ((i = 1; i <= $1; i++)); do
 		log=$logs/kmod-${kmod_prefix}tracker-$i.log
-		kmod_boot "$log" "$kmod_image" 1 "${kmod_limit:-120}" "wic.tests=$2"
+		kmod_boot "$log" "$kmod_image" 1 "${kmod_limit:-100}" "wic.tests=$2"
 		! grep -qE "$kmod_hang" "$log" || hung=$((hung + 1))
 	done
 	if [[ $hung != 0 ]]; then
