@@ -21,7 +21,8 @@ sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
 fuzz|short|2|120|testbed:fuzz:2:1,testbed:fuzz:2:2||
-defects|short|2|300|testbed:control||'
+defects|short|2|300|testbed:control||
+oversubscribed|long|2|300|testbed:fuzz:2:3:memory=64||vidmem_mb=32'
 
 # Its line of the table.
 kmod_boot_line() { grep -m 1 "^$1|" <<<"$kmod_boots"; }
