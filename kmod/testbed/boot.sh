@@ -34,7 +34,7 @@ kmod_guest_programs() (
 	new=$(mktemp -d "$kmod_cache/guest/new.XXXXXX")
 	# A driver of another version may have tests that nobody has looked at yet.
 	if ! names=$("$kmod_here/guest/builtin_list.sh" "$driver/nvidia-uvm/uvm_test_ioctl.h"); then
-		say "guest/builtin_*.c name no" $names "of $driver"
+		say "guest/builtin_*.c do not name these tests of $driver: ${names//$'\n'/ }"
 		[[ -n ${kmod_tree:-} ]] || return 1
 	fi
 	for file in "$kmod_here"/guest/*.c; do

@@ -42,9 +42,9 @@ static const struct control controls[] = {
 	  { "3", "7", "replay_lost_at=5", "warps=2", "stall_ms=5000" } },
 	{ "interrupts_lost", TESTBED_HANG, { "3", "8", "lost=1000", "stall_ms=5000" } },
 	/*
-	 * All of them: of one alone (invalidate_lost_at=) ten rounds saw nothing, as nobody came
-	 * back to its pages before the next invalidate.  The last control: what it leaves in
-	 * TLBs harms those who come after it.
+	 * All of them: with one alone lost (invalidate_lost_at=5, =300) 90 seconds of rounds, for
+	 * each, saw no mismatch.  The last control: what it leaves in TLBs harms those who come
+	 * after it.
 	 */
 	{ "invalidates_lost",
 	  TESTBED_MISMATCH,
