@@ -22,8 +22,9 @@ sanity-1|short|1|120|testbed:builtin:1:CHANNEL_SANITY||
 sanity-2|short|2|120|testbed:builtin:2:CHANNEL_SANITY||
 basic-1|short|1|120|testbed:basic:1||
 basic-2|short|2|120|testbed:basic:2||
-fuzz|short|2|120|testbed:fuzz:3:1,testbed:fuzz:3:2||
+fuzz|short|2|120|testbed:fuzz:2:1,testbed:fuzz:2:2||
 defects|short|2|300|testbed:control||
+oversubscribed|long|2|300|testbed:fuzz:2:3:memory=64||vidmem_mb=32
 pmm-2|long|2|300|testbed:builtin:2:PMM_SANITY||
 pmm-full|long|1|900|testbed:builtin:1:PMM_SANITY_FULL||
 fuzz-long|long|2|240|testbed:fuzz:120s:SEED||'
