@@ -11,11 +11,6 @@
 
 static struct softgpu_program program; /* of the test that runs */
 
-static const char *err_why(const char *what, int err)
-{
-	return testbed_why("%s: %s, status %#x", what, strerror(-err), softgpu_status());
-}
-
 const char *basic_launch(const struct softgpu *softgpu, struct softgpu_launch *launch,
 			 struct sgpu_wait_args *wait_out)
 {
@@ -24,12 +19,12 @@ const char *basic_launch(const struct softgpu *softgpu, struct softgpu_launch *l
 	int err = softgpu_launch(softgpu, launch);
 
 	if (err != 0)
-		return err_why("launch", err);
-	err = softgpu_wait(softgpu, launch, BASIC_LAUNCH_MS, &wait);
+		return testbed_err("launch", err);
+	err = softgpu_wait(softgpu, launch, testbed_ms(BASIC_LAUNCH_MS), &wait);
 	softgpu_report(softgpu, launch, 0, &report);
 	softgpu_free(softgpu, launch);
 	if (err != 0)
-		return err_why("wait", err);
+		return testbed_err("wait", err);
 	if (!wait.is_done)
 		return testbed_why("hang: warp 0 is in state %u at instruction %u, its last fault "
 				   "was at %#llx",
@@ -71,7 +66,7 @@ static const char *run_cpu_to_warp(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGES * PAGE, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	for (uint32_t lane = 0; lane < SGPU_LANES; lane++)
 		*(volatile uint64_t *)(memory + lane * PAGE) = 1000 + lane;
 	softgpu_program_init(&program);
@@ -91,7 +86,7 @@ static const char *run_warp_to_cpu(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGES * PAGE, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	softgpu_program_init(&program);
 	lane_pages(memory + PAGES * PAGE - SGPU_LANES * PAGE, 77);
 	softgpu_store(&program, 8, (struct softgpu_at){ .base = 2, .offset = PAGE - 8 }, 3);
@@ -123,7 +118,7 @@ static const char *run_widths(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	memset(memory, 0xff, PAGE);
 	softgpu_program_init(&program);
 	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
@@ -168,7 +163,7 @@ static const char *run_migration(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&word);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	for (uint32_t round = 0; round < 10 && why == NULL; round++) {
 		if (*(volatile uint64_t *)word != value)
 			why = testbed_why("round %u: the CPU reads %llu, not %llu", round,
@@ -191,8 +186,8 @@ static const char *run_fatal(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGES * PAGE, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
-	/* Warp 3 takes the page behind the last. */
+		return testbed_err("map", err);
+	/* Warp 3 takes a hole in the middle. */
 	softgpu_unmap((struct softgpu_range){ memory + 3 * PAGE, PAGE });
 	softgpu_program_init(&program);
 	softgpu_get(&program, SGPU_OP_WARP, 1);
@@ -218,32 +213,42 @@ static const char *run_fatal(struct softgpu *softgpu)
 	return why;
 }
 
-/* An address that never was anything, from both GPUs' views; the report says which. */
+/* The program runs on a GPU and faults, at once and fatally; the report says where. */
+static const char *faults_at(const struct softgpu *softgpu, uint32_t gpu, uint64_t nowhere)
+{
+	struct softgpu_launch launch = { .gpu = gpu, .warps = 1, .program = &program };
+	struct sgpu_wait_args wait;
+	struct sgpu_warp_report report;
+	int err = softgpu_launch(softgpu, &launch);
+
+	if (err != 0)
+		return testbed_err("launch", err);
+	err = softgpu_wait(softgpu, &launch, testbed_ms(BASIC_LAUNCH_MS), &wait);
+	if (err == 0)
+		err = softgpu_report(softgpu, &launch, 0, &report);
+	softgpu_free(softgpu, &launch);
+	if (err != 0)
+		return testbed_err("wait", err);
+	if (report.state != SGPU_WARP_FAULTED || wait.faulted != 1)
+		return testbed_why("GPU %u: the warp is in state %u", gpu, report.state);
+	if (report.fault_va / PAGE != nowhere / PAGE)
+		return testbed_why("GPU %u says it faulted at %#llx", gpu,
+				   (unsigned long long)report.fault_va);
+	return report.pc == 0 ? NULL : "it went on after the fault";
+}
+
+/* An address that never was anything, from each GPU's view. */
 static const char *run_unmapped(struct softgpu *softgpu)
 {
 	const uint64_t nowhere = 0x123456789000;
-	struct softgpu_launch launch = { .gpu = 0, .warps = 1, .program = &program };
-	struct sgpu_wait_args wait;
-	struct sgpu_warp_report report;
-	int err;
+	const char *why = NULL;
 
 	softgpu_program_init(&program);
 	softgpu_load(&program, 4, 1, (struct softgpu_at){ .offset = nowhere });
 	softgpu_exit(&program);
-	err = softgpu_launch(softgpu, &launch);
-	if (err == 0)
-		err = softgpu_wait(softgpu, &launch, BASIC_LAUNCH_MS, &wait);
-	if (err == 0)
-		err = softgpu_report(softgpu, &launch, 0, &report);
-	if (err != 0)
-		return err_why("launch", err);
-	softgpu_free(softgpu, &launch);
-	if (report.state != SGPU_WARP_FAULTED || wait.faulted != 1)
-		return testbed_why("the warp is in state %u", report.state);
-	if (report.fault_va / PAGE != nowhere / PAGE)
-		return testbed_why("it says it faulted at %#llx",
-				   (unsigned long long)report.fault_va);
-	return report.pc == 0 ? NULL : "it went on after the fault";
+	for (uint32_t gpu = 0; gpu < softgpu->gpus && why == NULL; gpu++)
+		why = faults_at(softgpu, gpu, nowhere);
+	return why;
 }
 
 static const char *run_read_only(struct softgpu *softgpu)
@@ -255,10 +260,10 @@ static const char *run_read_only(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&word);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	*word = 42;
 	if (mprotect(word, PAGE, PROT_READ) != 0)
-		return err_why("mprotect", -errno);
+		return testbed_err("mprotect", -errno);
 	softgpu_program_init(&program);
 	softgpu_set(&program, 1, 42);
 	softgpu_load(&program, 8, 2, softgpu_at(word));
@@ -301,7 +306,7 @@ static const char *run_atomics(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&words);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	softgpu_program_init(&program);
 	softgpu_set(&program, 1, 3);
 	atomic_add(8, &words[0], 1);
@@ -318,13 +323,13 @@ static const char *run_atomics(struct softgpu *softgpu)
 	for (uint32_t i = 0; i < 1000; i++)
 		__atomic_fetch_add(&words[0], 5, __ATOMIC_RELAXED);
 	for (uint32_t gpu = 0; gpu < softgpu->gpus && err == 0; gpu++) {
-		err = softgpu_wait(softgpu, &launches[gpu], BASIC_LAUNCH_MS, &wait);
+		err = softgpu_wait(softgpu, &launches[gpu], testbed_ms(BASIC_LAUNCH_MS), &wait);
 		softgpu_free(softgpu, &launches[gpu]);
 		if (err == 0 && wait.exited != 16)
 			why = testbed_why("%u of 16 warps of GPU %u exited", wait.exited, gpu);
 	}
 	if (err != 0)
-		why = err_why("launch", err);
+		why = testbed_err("launch", err);
 	if (why == NULL && words[0] != 3 * lanes + 5000)
 		why = testbed_why("the sum is %llu, not %llu", (unsigned long long)words[0],
 				  (unsigned long long)(3 * lanes + 5000));
@@ -345,7 +350,7 @@ static const char *run_exchange(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&word);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	*word = 10;
 	exchange.imm = (uintptr_t)word;
 	softgpu_program_init(&program);
@@ -385,7 +390,7 @@ static const char *prefetch_pages(const struct softgpu *softgpu, const void *mem
 	if (err == 0)
 		err = softgpu_counters(softgpu, 0, &after);
 	if (why != NULL || err != 0)
-		return why != NULL ? why : err_why("counters", err);
+		return why != NULL ? why : testbed_err("counters", err);
 	*mapped_out = after.prefetches - before.prefetches;
 	return NULL;
 }
@@ -393,13 +398,13 @@ static const char *prefetch_pages(const struct softgpu *softgpu, const void *mem
 /* Nothing waits for a prefetch, yet the page comes; one of no memory harms nobody. */
 static const char *run_prefetch(struct softgpu *softgpu)
 {
-	const uint64_t end_ns = testbed_now_ns() + BASIC_LAUNCH_MS * 1000000ull;
+	const uint64_t end_ns = testbed_now_ns() + testbed_ms(BASIC_LAUNCH_MS) * 1000000ull;
 	uint64_t *words, mapped = 0;
 	const char *why = NULL;
 	int err = softgpu_map(softgpu, SGPU_LANES * PAGE, (void **)&words);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	for (uint32_t page = 0; page < SGPU_LANES; page++)
 		words[page * PAGE / 8] = 9;
 	while (why == NULL && mapped < SGPU_LANES) {
@@ -457,7 +462,7 @@ static const char *run_barrier(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&words);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	softgpu_program_init(&program);
 	softgpu_get(&program, SGPU_OP_WARP, 1);
 	/* r2 = own word's place, r3 = its neighbour's in the block. */
@@ -486,7 +491,7 @@ static const char *run_warps64(struct softgpu *softgpu)
 	uint32_t loop;
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	for (uint32_t gpu = 0; gpu < softgpu->gpus && why == NULL; gpu++) {
 		softgpu_program_init(&program);
 		softgpu_get(&program, SGPU_OP_WARP, 1);
@@ -520,7 +525,7 @@ static const char *run_warps64(struct softgpu *softgpu)
 /*
  * A page with copies on the CPU and on the GPU must be mapped to read, or a write changes one
  * copy alone.  uvm_migrate.c, block_migrate_map_unmapped_pages(), takes a page without mappings
- * for one without copies; controls/duplicate_fix.patch mends it.
+ * for one without copies; patches/duplicate_fix.patch mends it.
  */
 static const char *run_migrate_duplicate(struct softgpu *softgpu)
 {
@@ -532,13 +537,13 @@ static const char *run_migrate_duplicate(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&word);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	*word = 5;
 	range.start = word;
 	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]) && err == 0; i++)
 		err = softgpu_advise(softgpu, advice[i], range, 0);
 	if (err != 0)
-		why = err_why("advice", err);
+		why = testbed_err("advice", err);
 	if (why == NULL)
 		why = increment(softgpu, word, 0, 5);
 	if (why == NULL && *(volatile uint64_t *)word == 5)
@@ -558,7 +563,7 @@ static const char *run_misaligned(struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	softgpu_program_init(&program);
 	softgpu_load(&program, 8, 1, softgpu_at(memory + 4));
 	softgpu_exit(&program);

@@ -130,7 +130,7 @@ static void run_case(struct builtin_world *world, const struct builtin_case *one
 		const char *why = one->run(world, gpu);
 
 		if (why != NULL) {
-			testbed_fail("GPU %u: %s, last status %#x", gpu, why, softgpu_status());
+			testbed_fail("GPU %u: %s", gpu, why);
 			return;
 		}
 	}

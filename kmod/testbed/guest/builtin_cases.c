@@ -14,11 +14,6 @@ static struct softgpu_range block_of(const struct builtin_world *world, uint32_t
 	return (struct softgpu_range){ world->blocks + block * BLOCK, BLOCK };
 }
 
-static const char *err_why(const char *what, int err)
-{
-	return testbed_why("%s: %s", what, strerror(-err));
-}
-
 /* Words that differ from page to page. */
 static void write_pattern(uint8_t *memory, size_t bytes, uint64_t seed)
 {
@@ -47,7 +42,7 @@ static const char *residency(const struct builtin_world *world, const void *at,
 	memset(params, 0, sizeof(*params));
 	params->lookup_address = (uintptr_t)at;
 	err = BUILTIN_UVM(world, UVM_TEST_VA_RESIDENCY_INFO, params);
-	return err != 0 ? err_why("residency", err) : NULL;
+	return err != 0 ? testbed_err("residency", err) : NULL;
 }
 
 /* Whether the page at @at lies with @gpu alone. */
@@ -85,14 +80,14 @@ static const char *run_range_group_tree(struct builtin_world *world, uint32_t gp
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_RANGE_GROUP_TREE, &params);
 	if (err != 0)
-		why = err_why("the tree's test", err);
+		why = testbed_err("the tree's test", err);
 	while (count-- > 0) {
 		UVM_DESTROY_RANGE_GROUP_PARAMS group = { .rangeGroupId =
 								 params.rangeGroupIds[count] };
 
 		err = BUILTIN_UVM(world, UVM_DESTROY_RANGE_GROUP, &group);
 		if (err != 0 && why == NULL)
-			why = err_why("destroying a group", err);
+			why = testbed_err("destroying a group", err);
 	}
 	return why;
 }
@@ -115,7 +110,7 @@ static const char *check_group(struct builtin_world *world, uint64_t id)
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_RANGE_GROUP_RANGE_INFO, &info);
 	if (err != 0)
-		return err_why("group", err);
+		return testbed_err("group", err);
 	if (count.count != 1)
 		return testbed_why("%llu ranges in the group", (unsigned long long)count.count);
 	if (!info.range_group_present || info.range_group_id != id ||
@@ -133,11 +128,11 @@ static const char *run_range_group(struct builtin_world *world, uint32_t gpu)
 
 	(void)gpu;
 	if (err != 0)
-		return err_why("creating a group", err);
+		return testbed_err("creating a group", err);
 	why = check_group(world, create.rangeGroupId);
 	destroy.rangeGroupId = create.rangeGroupId;
 	err = BUILTIN_UVM(world, UVM_DESTROY_RANGE_GROUP, &destroy);
-	return why == NULL && err != 0 ? err_why("destroying a group", err) : why;
+	return why == NULL && err != 0 ? testbed_err("destroying a group", err) : why;
 }
 
 static const char *run_mm_retain(struct builtin_world *world, uint32_t gpu)
@@ -152,7 +147,7 @@ static const char *run_mm_retain(struct builtin_world *world, uint32_t gpu)
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_VA_SPACE_MM_RETAIN, &params);
 	if (err != 0)
-		return err_why("retain", err);
+		return testbed_err("retain", err);
 	if (params.val_before != word || params.val_after != word)
 		return "it read another value";
 	params.va_space_ptr = where.addr + 8;
@@ -178,12 +173,12 @@ static const char *run_range_split(struct builtin_world *world, uint32_t gpu)
 		return "it split a page";
 	err = split(world, at);
 	if (err != 0)
-		return err_why("split", err);
+		return testbed_err("split", err);
 	if (split(world, at) != -EFAULT)
 		return "it split where there is an end already";
 	err = BUILTIN_UVM(world, UVM_TEST_VA_RANGE_INFO, &info);
 	if (err != 0)
-		return err_why("range", err);
+		return testbed_err("range", err);
 	return info.va_range_end == (uintptr_t)at - 1 ? NULL : "the range did not end there";
 }
 
@@ -196,11 +191,11 @@ static const char *run_split_error(struct builtin_world *world, uint32_t gpu)
 
 	(void)gpu;
 	if (err != 0)
-		return err_why("injection", err);
+		return testbed_err("injection", err);
 	if (split(world, world->blocks + 3 * BLOCK + BLOCK / 2) != -ENOMEM)
 		return "the split did not fail";
 	err = split(world, world->blocks + 3 * BLOCK + BLOCK / 2);
-	return err != 0 ? err_why("the split after it", err) : NULL;
+	return err != 0 ? testbed_err("the split after it", err) : NULL;
 }
 
 static const char *run_thrashing_policy(struct builtin_world *world, uint32_t gpu)
@@ -212,7 +207,7 @@ static const char *run_thrashing_policy(struct builtin_world *world, uint32_t gp
 
 	(void)gpu;
 	if (err != 0)
-		return err_why("get", err);
+		return testbed_err("get", err);
 	for (int i = 0; i < 2; i++) {
 		/* The other one, then the one it was. */
 		set.policy = i == 0 ? !before.policy : before.policy;
@@ -221,7 +216,7 @@ static const char *run_thrashing_policy(struct builtin_world *world, uint32_t gp
 		if (err == 0)
 			err = BUILTIN_UVM(world, UVM_TEST_GET_PAGE_THRASHING_POLICY, &get);
 		if (err != 0)
-			return err_why("set", err);
+			return testbed_err("set", err);
 		if (get.policy != set.policy)
 			return "the policy stayed as it was";
 	}
@@ -243,7 +238,7 @@ static const char *run_prefetch_policy(struct builtin_world *world, uint32_t gpu
 	params.policy = UVM_TEST_PAGE_PREFETCH_POLICY_ENABLE;
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_SET_PAGE_PREFETCH_POLICY, &params);
-	return err != 0 ? err_why("set", err) : NULL;
+	return err != 0 ? testbed_err("set", err) : NULL;
 }
 
 static const char *run_prefetch_lapse(struct builtin_world *world, uint32_t gpu)
@@ -263,7 +258,7 @@ static const char *run_prefetch_lapse(struct builtin_world *world, uint32_t gpu)
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_SET_PREFETCH_FAULTS_REENABLE_LAPSE, &set);
 	if (err != 0)
-		return err_why("lapse", err);
+		return testbed_err("lapse", err);
 	return get.reenable_lapse == before.reenable_lapse + 1 ? NULL : "it stayed as it was";
 }
 
@@ -276,7 +271,7 @@ static const char *run_dummy_contexts(struct builtin_world *world, uint32_t gpu)
 	(void)gpu;
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_VA_SPACE_REMOVE_DUMMY_THREAD_CONTEXTS, &remove);
-	return err != 0 ? err_why("dummies", err) : NULL;
+	return err != 0 ? testbed_err("dummies", err) : NULL;
 }
 
 static const char *run_space_error(struct builtin_world *world, uint32_t gpu)
@@ -288,16 +283,16 @@ static const char *run_space_error(struct builtin_world *world, uint32_t gpu)
 
 	(void)gpu;
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	touch.lookup_address = (uintptr_t)fresh;
 	err = BUILTIN_UVM(world, UVM_TEST_VA_SPACE_INJECT_ERROR, &inject);
 	if (err != 0)
-		return err_why("injection", err);
+		return testbed_err("injection", err);
 	if (BUILTIN_UVM(world, UVM_TEST_VA_BLOCK_INJECT_ERROR, &touch) != -ENOMEM)
 		return "making a block did not fail";
 	err = BUILTIN_UVM(world, UVM_TEST_VA_BLOCK_INJECT_ERROR, &touch);
 	softgpu_unmap((struct softgpu_range){ fresh, BLOCK });
-	return err != 0 ? err_why("making it after that", err) : NULL;
+	return err != 0 ? testbed_err("making it after that", err) : NULL;
 }
 
 /* Either answer is right: it is of the kernel. */
@@ -307,7 +302,7 @@ static const char *run_cgroup(struct builtin_world *world, uint32_t gpu)
 	int err = BUILTIN_UVM(world, UVM_TEST_CGROUP_ACCOUNTING_SUPPORTED, &params);
 
 	(void)gpu;
-	return err != 0 && err != -EOPNOTSUPP ? err_why("answer", err) : NULL;
+	return err != 0 && err != -EOPNOTSUPP ? testbed_err("answer", err) : NULL;
 }
 
 /* ---- on GPUs ---------------------------------------------------------------- */
@@ -325,7 +320,7 @@ static const char *run_reverse_map(struct builtin_world *world, uint32_t gpu)
 	int err = softgpu_map(&world->gpus, 2 * BLOCK, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	err = softgpu_advise(&world->gpus, SOFTGPU_MIGRATE, (struct softgpu_range){ memory, BLOCK },
 			     gpu);
 	piece.start = memory + BLOCK;
@@ -341,7 +336,7 @@ static const char *run_reverse_map(struct builtin_world *world, uint32_t gpu)
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_PMM_REVERSE_MAP, &params);
 	softgpu_unmap((struct softgpu_range){ memory, 2 * BLOCK });
-	return err != 0 ? err_why("reverse map", err) : NULL;
+	return err != 0 ? testbed_err("reverse map", err) : NULL;
 }
 
 static const char *run_pmm_sysmem(struct builtin_world *world, uint32_t gpu)
@@ -353,7 +348,7 @@ static const char *run_pmm_sysmem(struct builtin_world *world, uint32_t gpu)
 	int err = BUILTIN_UVM(world, UVM_TEST_PMM_SYSMEM, &params);
 
 	(void)gpu;
-	return err != 0 ? err_why("reverse map", err) : NULL;
+	return err != 0 ? testbed_err("reverse map", err) : NULL;
 }
 
 static const char *run_residency(struct builtin_world *world, uint32_t gpu)
@@ -363,7 +358,7 @@ static const char *run_residency(struct builtin_world *world, uint32_t gpu)
 	int err = softgpu_advise(&world->gpus, SOFTGPU_MIGRATE, block, gpu);
 
 	if (err != 0)
-		return err_why("migrate", err);
+		return testbed_err("migrate", err);
 	why = check_resident(world, block.start, gpu);
 	if (why != NULL)
 		return why;
@@ -402,8 +397,8 @@ static const char *write_by_warp(const struct builtin_world *world, uint32_t gpu
 	softgpu_exit(&program);
 	err = softgpu_launch(&world->gpus, &launch);
 	if (err != 0)
-		return err_why("launch", err);
-	err = softgpu_wait(&world->gpus, &launch, LAUNCH_MS, &wait);
+		return testbed_err("launch", err);
+	err = softgpu_wait(&world->gpus, &launch, testbed_ms(LAUNCH_MS), &wait);
 	softgpu_free(&world->gpus, &launch);
 	if (err != 0 || !wait.is_done)
 		return "the warp did not end";
@@ -430,7 +425,7 @@ static const char *run_change_pte(struct builtin_world *world, uint32_t gpu)
 		if (err == 0)
 			err = BUILTIN_UVM(world, UVM_TEST_CHANGE_PTE_MAPPING, &params);
 		if (err != 0)
-			return err_why("change", err);
+			return testbed_err("change", err);
 		if (mapping_of(world, block.start, gpu) != mappings[i])
 			return "the mapping is another than was set";
 		why = write_by_warp(world, gpu, block.start);
@@ -455,13 +450,13 @@ static const char *run_block_error(struct builtin_world *world, uint32_t gpu)
 	softgpu_unmap(block);
 	err = softgpu_map_at(&world->gpus, block);
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	write_pattern(block.start, BLOCK, 0xe44);
 	err = BUILTIN_UVM(world, UVM_TEST_VA_BLOCK_INJECT_ERROR, &params);
 	if (err == 0)
 		err = softgpu_advise(&world->gpus, SOFTGPU_MIGRATE, block, gpu);
 	if (err != 0)
-		return err_why("migrate", err);
+		return testbed_err("migrate", err);
 	why = check_resident(world, block.start, gpu);
 	return why != NULL ? why : check_pattern(block.start, BLOCK, 0xe44);
 }
@@ -478,7 +473,7 @@ static const char *run_prefetch_filter(struct builtin_world *world, uint32_t gpu
 		params.filtering_mode = modes[i];
 		err = BUILTIN_UVM(world, UVM_TEST_SET_PREFETCH_FILTERING, &params);
 		if (err != 0)
-			return err_why("filter", err);
+			return testbed_err("filter", err);
 	}
 	return NULL;
 }
@@ -494,7 +489,7 @@ static const char *run_pmm_sanity(struct builtin_world *world, uint32_t gpu)
 		return "a mode that is none was accepted";
 	params.mode = UvmTestPmmSanityModeBasic;
 	err = BUILTIN_UVM(world, UVM_TEST_PMM_SANITY, &params);
-	return err != 0 ? err_why("basic mode", err) : NULL;
+	return err != 0 ? testbed_err("basic mode", err) : NULL;
 }
 
 static const char *run_pmm_sanity_full(struct builtin_world *world, uint32_t gpu)
@@ -503,7 +498,7 @@ static const char *run_pmm_sanity_full(struct builtin_world *world, uint32_t gpu
 	int err = BUILTIN_UVM(world, UVM_TEST_PMM_SANITY, &params);
 
 	(void)gpu;
-	return err != 0 ? err_why("full mode", err) : NULL;
+	return err != 0 ? testbed_err("full mode", err) : NULL;
 }
 
 /* Each combination that the driver can express. */
@@ -550,7 +545,7 @@ static const char *evict_once(struct builtin_world *world, UVM_TEST_EVICT_CHUNK_
 	write_pattern(block.start, BLOCK, params->eviction_mode);
 	err = softgpu_advise(&world->gpus, SOFTGPU_MIGRATE, block, gpu);
 	if (err != 0)
-		return err_why("migrate", err);
+		return testbed_err("migrate", err);
 	why = residency(world, block.start, &info);
 	if (why != NULL)
 		return why;
@@ -559,7 +554,7 @@ static const char *evict_once(struct builtin_world *world, UVM_TEST_EVICT_CHUNK_
 				  : (uintptr_t)block.start;
 	err = BUILTIN_UVM(world, UVM_TEST_EVICT_CHUNK, params);
 	if (err != 0)
-		return err_why("evict", err);
+		return testbed_err("evict", err);
 	if (!params->chunk_was_evicted)
 		return testbed_why("mode %u evicted nothing", params->eviction_mode);
 	/* By default another one may be the oldest. */
@@ -601,7 +596,7 @@ static const char *run_check_leak(struct builtin_world *world, uint32_t gpu)
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_PMM_CHECK_LEAK, &params);
 	if (err != 0)
-		return err_why("allocation", err);
+		return testbed_err("allocation", err);
 	if (first == 0 || first != params.allocated)
 		return testbed_why("%llu chunks, then %llu", (unsigned long long)first,
 				   (unsigned long long)params.allocated);
@@ -619,7 +614,7 @@ static const char *run_ignore_counters(struct builtin_world *world, uint32_t gpu
 	params.ignore = NV_FALSE;
 	if (err == 0)
 		err = BUILTIN_UVM(world, UVM_TEST_SET_IGNORE_ACCESS_COUNTERS, &params);
-	return err != 0 ? err_why("ignore", err) : NULL;
+	return err != 0 ? testbed_err("ignore", err) : NULL;
 }
 
 static const char *run_gpu_time(struct builtin_world *world, uint32_t gpu)
@@ -629,13 +624,13 @@ static const char *run_gpu_time(struct builtin_world *world, uint32_t gpu)
 	int err = BUILTIN_UVM(world, UVM_TEST_GET_GPU_TIME, &params);
 
 	if (err != 0)
-		return err_why("time", err);
+		return testbed_err("time", err);
 	first = params.timestamp_ns;
 	/* The clock goes on by itself; how fine it is, is the model's matter. */
 	for (uint32_t tries = 0; tries < 1000000; tries++) {
 		err = BUILTIN_UVM(world, UVM_TEST_GET_GPU_TIME, &params);
 		if (err != 0)
-			return err_why("time", err);
+			return testbed_err("time", err);
 		if (params.timestamp_ns > first)
 			return NULL;
 	}
@@ -652,7 +647,7 @@ static const char *run_stress(struct builtin_world *world, uint32_t mode, uint32
 	};
 	int err = BUILTIN_UVM(world, UVM_TEST_CHANNEL_STRESS, &params);
 
-	return err != 0 ? err_why("stress", err) : NULL;
+	return err != 0 ? testbed_err("stress", err) : NULL;
 }
 
 static const char *run_stress_stream(struct builtin_world *world, uint32_t gpu)
@@ -673,7 +668,7 @@ static const char *run_numa(struct builtin_world *world, uint32_t gpu)
 	UVM_TEST_NUMA_CHECK_AFFINITY_PARAMS params = { .gpu_uuid = builtin_uuid(world, gpu) };
 	int err = BUILTIN_UVM(world, UVM_TEST_NUMA_CHECK_AFFINITY, &params);
 
-	return err != 0 && err != -EOPNOTSUPP ? err_why("affinity", err) : NULL;
+	return err != 0 && err != -EOPNOTSUPP ? testbed_err("affinity", err) : NULL;
 }
 
 const struct builtin_case builtin_cases[] = {

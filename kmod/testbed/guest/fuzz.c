@@ -19,6 +19,7 @@
 
 #define SETUP_MS 60000
 #define MORE_MS 60000 /* over a round's limit: planning, and all of the CPU's faults */
+#define LOOK_MS 100   /* from one look at waiting warps to the next */
 #define THREAD_OPS_MOST 256
 #define SAMPLES 128 /* words that the CPU looks at after a round */
 #define WARP_OPS_MOST 256
@@ -26,8 +27,8 @@
 /* What can be said on the command line, NAME=NUMBER. */
 struct options {
 	uint64_t seed, rounds, seconds; /* seconds 0: by rounds */
-	uint64_t gpus, memory_mib, warps, threads, ops, thread_ops, mutations, limit_ms, remap,
-		peers, kinds;
+	uint64_t gpus, memory_mib, warps, threads, ops, thread_ops, mutations, limit_ms, stall_ms,
+		remap, peers, kinds;
 	uint64_t inject[SGPU_INJECT_COUNT];
 };
 
@@ -53,6 +54,7 @@ static const struct option known[] = {
 	OPTION("thread_ops", thread_ops, 0, THREAD_OPS_MOST),
 	OPTION("mutations", mutations, 0, 100000),
 	OPTION("limit_ms", limit_ms, 100, 600000),
+	OPTION("stall_ms", stall_ms, LOOK_MS, 600000),
 	OPTION("remap", remap, 0, 1),
 	OPTION("peers", peers, 0, 1),
 	OPTION("kinds", kinds, 1, (1u << FUZZ_MUTATIONS) - 1),
@@ -64,6 +66,8 @@ static const struct option known[] = {
 	INJECT("replay_lost", SGPU_INJECT_REPLAY_LOST, 1000),
 	INJECT("invalidate_lost", SGPU_INJECT_INVALIDATE_LOST, 1000),
 	INJECT("repeated", SGPU_INJECT_FAULT_REPEATED, 1000),
+	INJECT("replay_lost_at", SGPU_INJECT_REPLAY_LOST_AT, 1000000),
+	INJECT("invalidate_lost_at", SGPU_INJECT_INVALIDATE_LOST_AT, 1000000),
 };
 
 /* What a warp did where in its program, for the message of a miss. */
@@ -86,6 +90,7 @@ struct fuzz {
 	struct options options;
 	char command[512]; /* that repeats it */
 	struct softgpu softgpu;
+	struct sgpu_counters before[SOFTGPU_GPUS_MAX]; /* the first round */
 	struct softgpu_range memory;
 	struct fuzz_plan plan;
 	uint64_t random; /* of what main decides: checks, maps */
@@ -191,10 +196,19 @@ static const struct fuzz_op *op_at(const struct warp *warp, uint32_t pc)
 	return NULL;
 }
 
+/* What control and check.sh take for what it is must be nothing else: only wrong memory is a
+ * mismatch, and only what no longer moves is a hang. */
+static const char *status_name(int status)
+{
+	if (status == TESTBED_HANG)
+		return "hang";
+	return status == TESTBED_MISMATCH ? "mismatch" : "error";
+}
+
 static int fail(const struct fuzz *fuzz, int status, const char *why)
 {
-	testbed_fail("%s: %s; round %llu; repeat: %s", status == TESTBED_HANG ? "hang" : "mismatch",
-		     why, (unsigned long long)fuzz->plan.round, fuzz->command);
+	testbed_fail("%s: %s; round %llu; repeat: %s", status_name(status), why,
+		     (unsigned long long)fuzz->plan.round, fuzz->command);
 	return status;
 }
 
@@ -226,7 +240,7 @@ static int explain_warp(const struct fuzz *fuzz, uint32_t index, const struct sg
 					(unsigned long long)report.miss_got,
 					(unsigned long long)report.miss_want));
 	if (wait->is_done)
-		return fail(fuzz, TESTBED_MISMATCH,
+		return fail(fuzz, TESTBED_FAILED,
 			    testbed_why("%s: the warp ended in state %u, last fault at %#llx", what,
 					report.state, (unsigned long long)report.fault_va));
 	return fail(fuzz, TESTBED_HANG,
@@ -234,24 +248,71 @@ static int explain_warp(const struct fuzz *fuzz, uint32_t index, const struct sg
 				report.state, (unsigned long long)report.fault_va));
 }
 
-/* Return: enum testbed_exit. */
-static int wait_warps(struct fuzz *fuzz)
-{
-	const uint64_t end_ns = testbed_now_ns() + fuzz->options.limit_ms * 1000000;
-	int status = TESTBED_OK;
+/*
+ * A round that is slow does not hang: the machine may be as slow as it likes.  It hangs when the
+ * GPUs have done nothing for so many looks; looks and not seconds, as a guest that was not run
+ * for a while has had no time to do something.
+ */
+struct pace {
+	uint64_t work;   /* of all GPUs, at the last look */
+	uint64_t looks;  /* since it was another */
+	uint64_t end_ns; /* for work without end */
+};
 
-	for (uint32_t i = 0; i < fuzz->options.warps && status == TESTBED_OK; i++) {
-		const uint64_t now_ns = testbed_now_ns();
-		const uint64_t left_ms = now_ns < end_ns ? (end_ns - now_ns) / 1000000 : 0;
-		struct sgpu_wait_args wait = { .is_done = 0 };
-		int err = softgpu_wait(&fuzz->softgpu, &fuzz->warps[i].launch, (uint32_t)left_ms,
-				       &wait);
+/* What GPUs do for warps, and what the driver has them do. */
+static uint64_t work_done(const struct fuzz *fuzz)
+{
+	uint64_t work = 0;
+
+	for (uint32_t gpu = 0; gpu < fuzz->softgpu.gpus; gpu++) {
+		struct sgpu_counters counters;
+
+		if (softgpu_counters(&fuzz->softgpu, gpu, &counters) == 0)
+			work += counters.instructions + counters.replays + counters.pushes;
+	}
+	return work;
+}
+
+/* Return: whether they still do something. */
+static bool goes_on(const struct fuzz *fuzz, struct pace *pace)
+{
+	const uint64_t work = work_done(fuzz);
+
+	pace->looks = work == pace->work ? pace->looks + 1 : 0;
+	pace->work = work;
+	return pace->looks * LOOK_MS < testbed_ms((uint32_t)fuzz->options.stall_ms);
+}
+
+/* Return: enum testbed_exit. */
+static int wait_warp(const struct fuzz *fuzz, uint32_t index, struct pace *pace)
+{
+	struct sgpu_wait_args wait = { .is_done = 0 };
+
+	for (;;) {
+		const int err =
+			softgpu_wait(&fuzz->softgpu, &fuzz->warps[index].launch, LOOK_MS, &wait);
 
 		if (err != 0)
 			return fail(fuzz, TESTBED_FAILED, strerror(-err));
-		if (!wait.is_done || wait.exited != 1 || wait.misses != 0)
-			status = explain_warp(fuzz, i, &wait);
+		if (wait.is_done || !goes_on(fuzz, pace))
+			break;
+		if (testbed_now_ns() > pace->end_ns)
+			return fail(fuzz, TESTBED_FAILED, "GPUs work, and warps do not end");
 	}
+	if (wait.is_done && wait.exited == 1 && wait.misses == 0)
+		return TESTBED_OK;
+	return explain_warp(fuzz, index, &wait);
+}
+
+/* Return: enum testbed_exit. */
+static int wait_warps(const struct fuzz *fuzz)
+{
+	struct pace pace = { .end_ns = testbed_now_ns() +
+				       testbed_ms((uint32_t)fuzz->options.limit_ms) * 1000000ull };
+	int status = TESTBED_OK;
+
+	for (uint32_t i = 0; i < fuzz->options.warps && status == TESTBED_OK; i++)
+		status = wait_warp(fuzz, i, &pace);
 	return status;
 }
 
@@ -416,17 +477,55 @@ static void inject(const struct fuzz *fuzz, bool is_on)
 	}
 }
 
-/* What came of it, for people: a fuzz without faults would prove nothing. */
-static int summary(const struct fuzz *fuzz)
+/* A GPU's counters since the begin. */
+static int count(const struct fuzz *fuzz, uint32_t gpu, struct sgpu_counters *counters_out)
 {
-	uint64_t faults = 0;
+	const uint64_t *before = (const uint64_t *)(const void *)&fuzz->before[gpu];
+	uint64_t *now = (uint64_t *)(void *)counters_out;
+	int err = softgpu_counters(&fuzz->softgpu, gpu, counters_out);
+
+	/* All that is in there is numbers of 64 bits. */
+	for (size_t i = 0; i < sizeof(*counters_out) / sizeof(*now) && err == 0; i++)
+		now[i] -= before[i];
+	return err;
+}
+
+/* How often GPUs misbehaved in one way. */
+static uint64_t times_injected(const struct sgpu_counters *counters, uint32_t kind)
+{
+	return kind == SGPU_INJECT_FAULT_LIMIT ? counters->overflows : counters->injected[kind];
+}
+
+/* The name of what was to be injected and never was; NULL: there is none. */
+static const char *not_injected(const struct fuzz *fuzz, const uint64_t *injected)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		for (uint32_t kind = 0; kind < SGPU_INJECT_COUNT; kind++) {
+			if (known[i].at == offsetof(struct options, inject[kind]) &&
+			    fuzz->options.inject[kind] != 0 && injected[kind] == 0)
+				return known[i].name;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * What came of it, for people.  A fuzz without faults would prove nothing, nor does one whose GPUs
+ * behaved as always where they were not to: it has failed, however it ended.
+ */
+static int summary(const struct fuzz *fuzz, int status)
+{
+	uint64_t faults = 0, injected[SGPU_INJECT_COUNT] = { 0 };
+	const char *missing;
 
 	for (uint32_t gpu = 0; gpu < fuzz->softgpu.gpus; gpu++) {
 		struct sgpu_counters counters;
 
-		if (softgpu_counters(&fuzz->softgpu, gpu, &counters) != 0)
+		if (count(fuzz, gpu, &counters) != 0)
 			return TESTBED_FAILED;
 		faults += counters.faults;
+		for (uint32_t kind = 0; kind < SGPU_INJECT_COUNT; kind++)
+			injected[kind] += times_injected(&counters, kind);
 		printf("GPU %u: %llu faults, %llu dropped, %llu overflows, %llu replays, "
 		       "%llu copies, %llu invalidates, %llu loads, %llu stores, %llu atomics\n",
 		       gpu, (unsigned long long)counters.faults,
@@ -438,7 +537,14 @@ static int summary(const struct fuzz *fuzz)
 	}
 	printf("%llu rounds, %llu mutations\n", (unsigned long long)fuzz->plan.round - 1,
 	       (unsigned long long)fuzz->mutator.done);
-	return faults > 0 ? TESTBED_OK : fail(fuzz, TESTBED_FAILED, "no warp ever faulted");
+	missing = not_injected(fuzz, injected);
+	if (status == TESTBED_OK && faults == 0)
+		return fail(fuzz, TESTBED_FAILED, "no warp ever faulted");
+	if (status == TESTBED_OK && missing != NULL)
+		return fail(fuzz, TESTBED_FAILED, testbed_why("%s never happened", missing));
+	if (missing != NULL)
+		printf("%s never happened: it failed by something else\n", missing);
+	return missing != NULL ? TESTBED_FAILED : status;
 }
 
 /*
@@ -458,17 +564,26 @@ static uint64_t default_kinds(uint64_t seed)
 static int set_up(struct fuzz *fuzz)
 {
 	const struct options *options = &fuzz->options;
+	const struct fuzz_plan_params params = {
+		.bytes = options->memory_mib << 20,
+		.seed = options->seed,
+		.warps = (uint32_t)options->warps,
+		.threads = (uint32_t)options->threads,
+	};
 	int err = softgpu_open(&fuzz->softgpu, (uint32_t)options->gpus);
 
 	if (err == 0 && options->gpus == 2 && options->peers)
 		err = softgpu_set_peers(&fuzz->softgpu, true);
 	if (err != 0)
 		return err;
-	fuzz->memory.bytes = options->memory_mib << 20;
+	fuzz->memory.bytes = params.bytes;
+	for (uint32_t gpu = 0; gpu < fuzz->softgpu.gpus && err == 0; gpu++)
+		err = softgpu_counters(&fuzz->softgpu, gpu, &fuzz->before[gpu]);
+	if (err != 0)
+		return err;
 	err = softgpu_map(&fuzz->softgpu, fuzz->memory.bytes, &fuzz->memory.start);
 	if (err == 0)
-		err = fuzz_plan_create(&fuzz->plan, fuzz->memory.bytes, options->seed,
-				       (uint32_t)options->warps, (uint32_t)options->threads);
+		err = fuzz_plan_create(&fuzz->plan, &params);
 	if (err == 0)
 		err = fuzz_mutator_init(&fuzz->mutator, &fuzz->softgpu, fuzz->memory,
 					options->seed);
@@ -482,6 +597,7 @@ static int set_up(struct fuzz *fuzz)
 
 static int run_fuzz(struct fuzz *fuzz)
 {
+	bool is_well;
 	int status, err;
 
 	printf("%s\n", fuzz->command);
@@ -494,10 +610,11 @@ static int run_fuzz(struct fuzz *fuzz)
 	inject(fuzz, true);
 	status = run_rounds(fuzz);
 	inject(fuzz, false);
+	is_well = status == TESTBED_OK;
+	status = summary(fuzz, status);
 	/* The process ends, and with it all that hangs. */
-	if (status != TESTBED_OK)
+	if (!is_well)
 		return status;
-	status = summary(fuzz);
 	stop_threads(fuzz);
 	softgpu_unmap(fuzz->memory);
 	err = softgpu_close(&fuzz->softgpu);
@@ -573,7 +690,8 @@ static int run(char **words)
 		.ops = 16,
 		.thread_ops = 12,
 		.mutations = 40,
-		.limit_ms = 30000,
+		.limit_ms = 90000,
+		.stall_ms = 10000,
 		.remap = 1,
 		.peers = 1,
 	};
@@ -586,8 +704,8 @@ static int run(char **words)
 const struct testbed_suite testbed_fuzz = {
 	.name = "fuzz",
 	.usage = "ROUNDS|SECONDSs SEED [gpus=2 memory=4 warps=64 threads=2 ops=16 thread_ops=12 "
-		 "mutations=40 limit_ms=30000 remap=1 peers=1 kinds=, injected: lost= doubled= "
-		 "late_us= "
-		 "fault_limit= slow_us= replay_lost= invalidate_lost= repeated=]",
+		 "mutations=40 limit_ms=90000 stall_ms=10000 remap=1 peers=1 kinds=, injected: "
+		 "lost= doubled= late_us= fault_limit= slow_us= replay_lost= replay_lost_at= "
+		 "invalidate_lost= invalidate_lost_at= repeated=]",
 	.run = run,
 };

@@ -74,20 +74,21 @@ uint64_t fuzz_plan_expected(const struct fuzz_plan *plan, uint64_t index)
 	return fuzz_is_constant(index) ? fuzz_constant(index) : plan->now[index];
 }
 
-int fuzz_plan_create(struct fuzz_plan *plan, uint64_t bytes, uint64_t seed, uint32_t warps,
-		     uint32_t threads)
+int fuzz_plan_create(struct fuzz_plan *plan, const struct fuzz_plan_params *params)
 {
-	const uint64_t rows = bytes / FUZZ_ROW_BYTES;
+	const uint64_t bytes = params->bytes, rows = bytes / FUZZ_ROW_BYTES;
 
-	if (rows < HOT_ROWS || (bytes & (bytes - 1)) != 0 || warps > FUZZ_WARPS_MAX ||
-	    threads > FUZZ_THREADS_MAX || warps + threads == 0)
+	if (rows < HOT_ROWS || (bytes & (bytes - 1)) != 0)
+		return -EINVAL;
+	if (params->warps > FUZZ_WARPS_MAX || params->threads > FUZZ_THREADS_MAX ||
+	    params->warps + params->threads == 0)
 		return -EINVAL;
 	*plan = (struct fuzz_plan){
 		.rows = rows,
 		/* Neighbouring seeds must not begin alike, and 0 is no state. */
-		.random = (seed + 1) * 0x9e3779b97f4a7c15ull | 1,
-		.warps = warps,
-		.threads = threads,
+		.random = (params->seed + 1) * 0x9e3779b97f4a7c15ull | 1,
+		.warps = params->warps,
+		.threads = params->threads,
 		/* A word changes once a round; this is more than a round has accesses. */
 		.changed_most = rows * FUZZ_CLASSES,
 	};

@@ -82,6 +82,14 @@ struct fuzz_recent {
 	struct fuzz_place places[FUZZ_RECENT];
 };
 
+/* What a plan is for. */
+struct fuzz_plan_params {
+	uint64_t bytes;   /* of the memory; a power of two, at least 64 rows */
+	uint64_t seed;    /* any */
+	uint32_t warps;   /* at most FUZZ_WARPS_MAX */
+	uint32_t threads; /* at most FUZZ_THREADS_MAX */
+};
+
 struct fuzz_plan {
 	uint64_t rows;   /* of FUZZ_ROW_BYTES that the memory has; a power of two, at least 64 */
 	uint64_t random; /* the generator's state */
@@ -97,14 +105,10 @@ struct fuzz_plan {
 
 /*
  * fuzz_plan_create - a plan for a memory of zeros
- * @bytes: of it; a power of two, at least 64 rows
- * @seed: any
- * @warps: at most FUZZ_WARPS_MAX; @threads: at most FUZZ_THREADS_MAX
  *
  * Return: 0; -EINVAL: the sizes; -ENOMEM.
  */
-int fuzz_plan_create(struct fuzz_plan *plan, uint64_t bytes, uint64_t seed, uint32_t warps,
-		     uint32_t threads);
+int fuzz_plan_create(struct fuzz_plan *plan, const struct fuzz_plan_params *params);
 void fuzz_plan_destroy(struct fuzz_plan *plan);
 
 /* Opens the next round: what was planned has happened. */

@@ -17,11 +17,6 @@
 #define WARPS 16
 #define ALWAYS 1000 /* of 1,000 */
 
-static const char *err_why(const char *what, int err)
-{
-	return testbed_why("%s: %s, status %#x", what, strerror(-err), softgpu_status());
-}
-
 /* Without end; @memory NULL: without memory either. */
 static void program_forever(struct softgpu_program *program, const void *memory)
 {
@@ -35,7 +30,7 @@ static void program_forever(struct softgpu_program *program, const void *memory)
 static bool comes_to(const struct softgpu *softgpu, const struct softgpu_launch *launch,
 		     uint32_t state)
 {
-	const uint64_t end_ns = testbed_now_ns() + STALLED_MS * 1000000ull;
+	const uint64_t end_ns = testbed_now_ns() + testbed_ms(STALLED_MS) * 1000000ull;
 	struct sgpu_warp_report report;
 	struct sgpu_wait_args wait;
 
@@ -60,7 +55,7 @@ static const char *still_works(const struct softgpu *softgpu)
 	int err = softgpu_map(softgpu, PAGE, (void **)&word);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	for (uint32_t gpu = 0; gpu < softgpu->gpus && why == NULL; gpu++) {
 		softgpu_program_init(&program);
 		softgpu_set(&program, 1, 7 + gpu);
@@ -107,7 +102,7 @@ static void be_victim(const struct victim *victim, int ready)
 /* Return: whether @child is gone within the bound. */
 static bool is_reaped(pid_t child)
 {
-	const uint64_t end_ns = testbed_now_ns() + BOUND_MS * 1000000ull;
+	const uint64_t end_ns = testbed_now_ns() + testbed_ms(BOUND_MS) * 1000000ull;
 
 	while (testbed_now_ns() < end_ns) {
 		if (waitpid(child, NULL, WNOHANG) == child)
@@ -126,16 +121,16 @@ static const char *kill_victim(const struct victim *victim)
 	pid_t child;
 
 	if (pipe(ends) != 0)
-		return err_why("pipe", -errno);
+		return testbed_err("pipe", -errno);
 	child = fork();
 	if (child == 0)
 		be_victim(victim, ends[1]);
 	close(ends[1]);
 	ready.fd = ends[0];
 	if (child < 0)
-		why = err_why("fork", -errno);
-	else if (poll(&ready, 1, STALLED_MS + BOUND_MS) != 1 || read(ends[0], &is_ready, 1) != 1 ||
-		 is_ready != 'y')
+		why = testbed_err("fork", -errno);
+	else if (poll(&ready, 1, (int)testbed_ms(STALLED_MS + BOUND_MS)) != 1 ||
+		 read(ends[0], &is_ready, 1) != 1 || is_ready != 'y')
 		why = "the warps did not come to where they were to be killed";
 	close(ends[0]);
 	if (child > 0) {
@@ -163,6 +158,7 @@ static const char *run_kill_stalled(struct softgpu *softgpu)
 	const struct victim victim = { .gpus = softgpu->gpus, .is_stalled = true };
 	const char *why;
 
+	expect_stop();
 	inject_all(softgpu, SGPU_INJECT_REPLAY_LOST, ALWAYS);
 	why = kill_victim(&victim);
 	inject_all(softgpu, SGPU_INJECT_REPLAY_LOST, 0);
@@ -183,25 +179,26 @@ static const char *close_during(const struct softgpu *softgpu, bool is_stalled)
 	static struct softgpu_program program;
 	struct softgpu_launch launch = { .gpu = 0, .warps = WARPS, .program = &program };
 	struct softgpu own;
-	uint8_t *memory;
+	uint8_t *memory = NULL;
 	const char *why = NULL;
 	int err = softgpu_open(&own, softgpu->gpus);
 
 	if (err != 0)
-		return err_why("open", err);
+		return testbed_err("open", err);
 	err = softgpu_map(&own, PAGE, (void **)&memory);
 	if (err == 0) {
 		program_forever(&program, is_stalled ? memory : NULL);
 		err = softgpu_launch(&own, &launch);
 	}
 	if (err != 0)
-		why = err_why("launch", err);
+		why = testbed_err("launch", err);
 	else if (!comes_to(&own, &launch, is_stalled ? SGPU_WARP_STALLED : SGPU_WARP_READY))
 		why = "the warps did not come to where they were to be";
 	err = softgpu_close(&own);
 	if (why == NULL && err != 0)
-		why = err_why("close", err);
-	softgpu_unmap((struct softgpu_range){ memory, PAGE });
+		why = testbed_err("close", err);
+	if (memory != NULL)
+		softgpu_unmap((struct softgpu_range){ memory, PAGE });
 	return why;
 }
 
@@ -226,20 +223,20 @@ static const char *run_free(struct softgpu *softgpu)
 	struct sgpu_wait_args wait;
 	const char *why = NULL;
 	uint32_t count = 0;
+	int err = 0;
 
 	program_forever(&program, NULL);
-	for (; count < 4 && why == NULL; count++) {
-		int err;
-
+	while (count < 4 && err == 0) {
 		launches[count] = (struct softgpu_launch){
 			.gpu = 0,
 			.warps = WARPS,
 			.program = &program,
 		};
 		err = softgpu_launch(softgpu, &launches[count]);
-		if (err != 0)
-			return err_why("launch", err);
+		count += err == 0;
 	}
+	if (err != 0)
+		why = testbed_err("launch", err);
 	while (count-- > 0) {
 		if (softgpu_free(softgpu, &launches[count]) != 0 && why == NULL)
 			why = "a running launch could not be freed";
@@ -252,31 +249,44 @@ static const char *run_free(struct softgpu *softgpu)
 	return why != NULL ? why : still_works(softgpu);
 }
 
+/* Takes the memory of a running launch away.  Return: why its warps did not all fault. */
+static const char *unmap_under(const struct softgpu *softgpu, const struct softgpu_launch *launch,
+			       uint8_t *memory)
+{
+	struct sgpu_wait_args wait = { .is_done = 0 };
+	const bool has_run = softgpu_wait(softgpu, launch, 100, &wait) == 0 && !wait.is_done;
+	int err;
+
+	softgpu_unmap((struct softgpu_range){ memory, PAGE });
+	if (!has_run)
+		return "the warps did not run";
+	err = softgpu_wait(softgpu, launch, testbed_ms(BASIC_LAUNCH_MS), &wait);
+	if (err != 0)
+		return testbed_err("wait", err);
+	return wait.faulted == WARPS ? NULL
+				     : testbed_why("%u of %u warps faulted", wait.faulted, WARPS);
+}
+
 /* Memory goes away under warps that read it: each ends by a fault, none hangs. */
 static const char *run_unmap(struct softgpu *softgpu)
 {
 	static struct softgpu_program program;
 	struct softgpu_launch launch = { .gpu = 0, .warps = WARPS, .program = &program };
-	struct sgpu_wait_args wait = { .is_done = 0 };
+	const char *why;
 	uint8_t *memory;
 	int err = softgpu_map(softgpu, PAGE, (void **)&memory);
 
 	if (err != 0)
-		return err_why("map", err);
+		return testbed_err("map", err);
 	program_forever(&program, memory);
 	err = softgpu_launch(softgpu, &launch);
-	if (err != 0)
-		return err_why("launch", err);
-	if (softgpu_wait(softgpu, &launch, 100, &wait) != 0 || wait.is_done)
-		return "the warps did not run";
-	softgpu_unmap((struct softgpu_range){ memory, PAGE });
-	err = softgpu_wait(softgpu, &launch, BASIC_LAUNCH_MS, &wait);
+	if (err != 0) {
+		softgpu_unmap((struct softgpu_range){ memory, PAGE });
+		return testbed_err("launch", err);
+	}
+	why = unmap_under(softgpu, &launch, memory);
 	softgpu_free(softgpu, &launch);
-	if (err != 0)
-		return err_why("wait", err);
-	if (wait.faulted != WARPS)
-		return testbed_why("%u of %u warps faulted", wait.faulted, WARPS);
-	return still_works(softgpu);
+	return why != NULL ? why : still_works(softgpu);
 }
 
 /* ---- arguments of /dev/softgpu ----------------------------------------------- */

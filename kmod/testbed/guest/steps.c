@@ -114,7 +114,7 @@ static const char *run_warp(struct steps *steps, const struct step *step)
 	err = softgpu_launch(&steps->softgpu, &launch);
 	if (err != 0)
 		return testbed_why("launch: %s", strerror(-err));
-	err = softgpu_wait(&steps->softgpu, &launch, WAIT_MS, &wait);
+	err = softgpu_wait(&steps->softgpu, &launch, testbed_ms(WAIT_MS), &wait);
 	softgpu_report(&steps->softgpu, &launch, 0, &report);
 	softgpu_free(&steps->softgpu, &launch);
 	if (err != 0 || !wait.is_done)

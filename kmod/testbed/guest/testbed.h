@@ -10,6 +10,9 @@
  *
  * A suite runs in a child process, and the parent watches: a test that is not done within its
  * limit is a failure by name, even when the child hangs in the kernel.
+ *
+ * All limits are those of a machine as it is; where it is known to be slower, WIC_SLOW in the
+ * environment says by which factor, and testbed_ms() applies it.
  */
 #ifndef WIC_KMOD_TESTBED_GUEST_TESTBED_H
 #define WIC_KMOD_TESTBED_GUEST_TESTBED_H
@@ -44,7 +47,7 @@ int testbed_watch(const struct testbed_suite *suite, char **words);
 
 /*
  * A test of the running suite begins: until testbed_ok(), _fail() or _skip() of any test the
- * watching parent gives it @limit_ms.
+ * watching parent gives it testbed_ms(@limit_ms).  Init finds its begin in the kernel's log.
  */
 void testbed_begin(const char *name, uint32_t limit_ms);
 
@@ -56,11 +59,17 @@ __attribute__((format(printf, 1, 2))) void testbed_skip(const char *why, ...);
 /* A why with numbers in it; the string is this thread's, until the next. */
 __attribute__((format(printf, 1, 2))) const char *testbed_why(const char *format, ...);
 
+/* What a call says that failed: its name, its negative errno, the driver's last status. */
+const char *testbed_err(const char *what, int err);
+
 /* A test that is not run at all. */
 void testbed_not_run(const char *name, const char *why);
 
 /* How many tests of this process have failed. */
 uint32_t testbed_failures(void);
+
+/* A limit on this machine: @ms times WIC_SLOW, a number of [1, 1000], else 1. */
+uint32_t testbed_ms(uint32_t ms);
 
 /* CLOCK_MONOTONIC */
 uint64_t testbed_now_ns(void);

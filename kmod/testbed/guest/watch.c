@@ -2,6 +2,7 @@
 #include "testbed.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -13,9 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "softgpu_user.h"
+
 #define NAME_BYTES 96
 
-#define SLOW_MS 1000 /* what takes longer is shown */
+#define SLOW_MS 1000     /* what takes longer is shown */
+#define FACTOR_MOST 1000 /* of limits */
 
 /* The child writes, the parent reads. */
 struct now {
@@ -27,6 +31,7 @@ struct now {
 static struct now *now; /* shared with the child */
 static uint32_t failures;
 static uint64_t begun_ns;
+static bool is_nested; /* within another suite's test: the log's lines are of that one */
 
 uint64_t testbed_now_ns(void)
 {
@@ -36,12 +41,41 @@ uint64_t testbed_now_ns(void)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+uint32_t testbed_ms(uint32_t ms)
+{
+	uint64_t factor = 1;
+
+	testbed_number(getenv("WIC_SLOW"), 1, FACTOR_MOST, &factor);
+	return ms * factor < UINT32_MAX ? (uint32_t)(ms * factor) : UINT32_MAX;
+}
+
+/* Init matches the log's lines from here on with what this test has announced. */
+static void mark_log(const char *name)
+{
+	char line[2 * NAME_BYTES];
+	const int length = snprintf(line, sizeof(line), "wic-test %s/%s\n", now->suite, name);
+	/* Opened anew each time: how many lines one file may write in a time is limited. */
+	const int fd = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+
+	/* Without a mark the line is the test's before: a failure is too many, none too few. */
+	if (fd < 0)
+		return;
+	if (write(fd, line, (size_t)length) != length)
+		fprintf(stderr, "no mark of %s in the kernel's log\n", name);
+	close(fd);
+}
+
 void testbed_begin(const char *name, uint32_t limit_ms)
 {
+	/* A test may begin again, with a new limit. */
+	const bool is_new = strcmp(now->name, name) != 0;
+
 	atomic_store_explicit(&now->deadline_ns, 0, memory_order_release);
 	snprintf(now->name, sizeof(now->name), "%s", name);
+	if (is_new && !is_nested)
+		mark_log(name);
 	begun_ns = testbed_now_ns();
-	atomic_store_explicit(&now->deadline_ns, testbed_now_ns() + limit_ms * 1000000ull,
+	atomic_store_explicit(&now->deadline_ns, begun_ns + testbed_ms(limit_ms) * 1000000ull,
 			      memory_order_release);
 }
 
@@ -116,6 +150,11 @@ const char *testbed_why(const char *format, ...)
 	return why;
 }
 
+const char *testbed_err(const char *what, int err)
+{
+	return testbed_why("%s: %s, status %#x", what, strerror(-err), softgpu_status());
+}
+
 uint32_t testbed_failures(void)
 {
 	return failures;
@@ -185,6 +224,7 @@ int testbed_watch(const struct testbed_suite *suite, char **words)
 	sigset_t signals;
 	pid_t child;
 
+	is_nested = now != NULL;
 	now = mmap(NULL, sizeof(*now), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (now == MAP_FAILED)
 		return TESTBED_SETUP;
