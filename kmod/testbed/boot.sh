@@ -129,6 +129,7 @@ kmod_boot() {
 
 # kmod_shell <initramfs> <wic.* words>: a boot for a person at a terminal; Ctrl-A X ends it.
 kmod_shell() {
+	[[ -t 0 ]] || die "--shell is for a terminal; what a script wants to run is a program in kmod/testbed/guest"
 	kmod_qemu 2 "$1" wic.limit=86400 wic.tests=shell "${@:2}"
 	"${kmod_command[@]}" -serial mon:stdio
 }
@@ -143,10 +144,11 @@ kmod_parse() {
 		/^(ok|fail|skip) / { print "failed protocol: a line that is not understood: " $0 }
 		/^wic-begin / { begun = 1 }
 		/^wic-end / { ended = 1 }
+		/(BUG|Oops): / && !cause { cause = $0 }
 		/^Kernel panic|Kernel panic - / { panic = $0 }
 		END {
 			if (panic)
-				print "failed panic: " panic
+				print "failed panic: " (cause ? cause : panic)
 			else if (!begun)
 				print "failed boot: the guest did not start"
 			else if (!ended)

@@ -47,12 +47,25 @@ kmod_result() {
 	done <"$log.result" | sed 's/^passed /ok     /; s/^failed /FAIL   /; s/^skipped /skip /'
 	sed -i 's/^passed .*/passed 1/' "$log.result"
 	if grep -q '^failed' "$log.result"; then
-		echo "  the end of $log:"
-		tail -n 25 "$log" | sed 's/^/  | /'
+		kmod_cause "$log"
 	fi
 	# In it the guest's start and the loading of the modules.
 	sed -n "s/^wic-first-result/$name: first result/p" "$log"
 	tally "kmod: $name" "$3" "$log.result"
+}
+
+# kmod_cause <log>: the lines of it that say most of a failure.
+kmod_cause() {
+	local from lines=25
+	# Of an oops the first lines, of a hang who waits for what, else the end.
+	if from=$(grep -n -m 1 -E '(BUG|Oops): |sysrq: Show Blocked State' "$1"); then
+		lines=60
+		echo "  $1, from line ${from%%:*}:"
+		tail -n "+${from%%:*}" "$1" | head -n $lines | sed 's/^/  | /'
+	else
+		echo "  the end of $1:"
+		tail -n $lines "$1" | sed 's/^/  | /'
+	fi
 }
 
 # kmod_run <name> <GPUs> <seconds> <tests> [uvm] [fakerm]: one boot and its result.

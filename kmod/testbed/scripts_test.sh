@@ -59,6 +59,9 @@ parses() {
 	is parse_no_end 'passed a;failed end: the guest died' "$(parse "$begin" 'ok a')"
 	is parse_panic 'passed a;failed panic: [ 1.0] Kernel panic - not syncing: why' \
 		"$(parse "$begin" 'ok a' '[ 1.0] Kernel panic - not syncing: why')"
+	is parse_oops 'failed panic: [ 1.0] BUG: kernel NULL pointer dereference, address: 0' \
+		"$(parse "$begin" '[ 1.0] BUG: kernel NULL pointer dereference, address: 0' \
+			'[ 1.0] Kernel panic - not syncing: Fatal exception')"
 	is parse_qemu 'passed a;failed boot: QEMU ended with status 124, out of time;failed end: the guest died' \
 		"$(parse "$begin" 'ok a' 'fail boot: QEMU ended with status 124, out of time')"
 	is parse_no_reason 'failed protocol: a line that is not understood: fail a' \
@@ -109,7 +112,8 @@ patches() {
 		kmod_patch "$tree" "$folder/p" >/dev/null || true
 		is "patch_of_$where" new "$(<"$tree/nvidia-uvm/a.c")"
 	done
-	is patch_not "$folder/p does not apply" "$(kmod_patch "$tree" "$folder/p" || true)"
+	is patch_not "$folder/p does not apply to the driver that was fetched, neither with -p1 nor with -p2" \
+		"$(kmod_patch "$tree" "$folder/p" | tail -n 1)"
 	is patch_not_left new "$(<"$tree/nvidia-uvm/a.c")"
 }
 

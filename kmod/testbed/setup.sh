@@ -52,7 +52,7 @@ kmod_option() {
 		kmod_tree=$(realpath -m -- "$2")
 		;;
 	--patch)
-		[[ -f ${2:-} ]] || die "--patch wants a file"
+		[[ -f ${2:-} ]] || die "--patch ${2:-}: there is no such file"
 		kmod_patches+=("$(realpath -- "$2")")
 		;;
 	--build-type)
@@ -225,7 +225,8 @@ kmod_patch() {
 			return
 		fi
 	done
-	echo "$2 does not apply"
+	(cd "$1" && patch -p1 -f --dry-run) <"$2"
+	echo "$2 does not apply to ${kmod_tree:-the driver that was fetched}, neither with -p1 nor with -p2"
 	return 1
 }
 

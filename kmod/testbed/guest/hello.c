@@ -20,13 +20,14 @@ static const char *hello(const struct softgpu *gpus, volatile uint64_t *word)
 	softgpu_store(&program, 8, softgpu_at(word), 1);
 	softgpu_exit(&program);
 	if (softgpu_launch(gpus, &launch))
-		return "it does not start";
-	if (softgpu_wait(gpus, &launch, 10000, &end) || !end.is_done)
+		return "it does not start: the program, or the sizes";
+	if (softgpu_wait(gpus, &launch, 10000, &end) || softgpu_report(gpus, &launch, 0, &report))
+		return "no such launch";
+	/* Not done, state 2 (stalled) and no replay: the driver has not replayed. */
+	printf("state %u, %llu faults, %llu replays\n", report.state,
+	       (unsigned long long)report.faults, (unsigned long long)report.replays);
+	if (!end.is_done)
 		return "it does not end";
-	if (softgpu_report(gpus, &launch, 0, &report))
-		return "no report";
-	printf("%llu faults, %llu replays\n", (unsigned long long)report.faults,
-	       (unsigned long long)report.replays);
 	if (!report.faults || end.exited != 1)
 		return "no fault, or no exit";
 	return *word == 42 ? NULL : "the CPU reads something else"; /* it faults the page back */
