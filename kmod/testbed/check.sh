@@ -56,15 +56,14 @@ kmod_result() {
 
 # kmod_cause <log>: the lines of it that say most of a failure.
 kmod_cause() {
-	local from lines=25
+	local from
 	# Of an oops the first lines, of a hang who waits for what, else the end.
 	if from=$(grep -n -m 1 -E '(BUG|Oops): |sysrq: Show Blocked State' "$1"); then
-		lines=60
 		echo "  $1, from line ${from%%:*}:"
-		tail -n "+${from%%:*}" "$1" | head -n $lines | sed 's/^/  | /'
+		tail -n "+${from%%:*}" "$1" | head -n 60 | sed 's/^/  | /'
 	else
 		echo "  the end of $1:"
-		tail -n $lines "$1" | sed 's/^/  | /'
+		tail -n 25 "$1" | sed 's/^/  | /'
 	fi
 }
 
@@ -83,7 +82,7 @@ kmod_run() {
 
 # ---- boots ----------------------------------------------------------------
 
-# kmod_table <short or long>: the boots of the table, long ones too if wanted.
+# The boots of the table, long ones too if --long wants them.
 kmod_table() {
 	local name kind gpus seconds tests uvm fakerm
 	while IFS='|' read -r name kind gpus seconds tests uvm fakerm; do

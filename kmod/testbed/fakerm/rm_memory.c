@@ -140,9 +140,12 @@ static bool is_page_size(u64 bytes)
 	       bytes == UVM_PAGE_SIZE_64K || bytes == UVM_PAGE_SIZE_2M;
 }
 
-/* How much is allocated for @length; 0: what is asked for is refused. */
-static u64 alloc_bytes(u64 length, const UvmGpuAllocInfo *info)
+/* How much is allocated for @length; 0: what is asked for is refused.  Any pointer may be NULL. */
+static u64 alloc_bytes(const struct fakerm_vas *vas, u64 length, const UvmGpuPointer *pointer_out,
+		       const UvmGpuAllocInfo *info)
 {
+	if (!vas || !pointer_out || !info)
+		return 0;
 	if (!is_alignment(info->alignment) || !is_page_size(info->pageSize) || length > VA_END)
 		return 0;
 	return length == 0 ? FAKERM_FRAME_BYTES : ALIGN(length, FAKERM_FRAME_BYTES);
@@ -171,12 +174,8 @@ NV_STATUS nvUvmInterfaceMemoryAllocFB(uvmGpuAddressSpaceHandle vaSpace, NvLength
 				      UvmGpuPointer *gpuPointer, UvmGpuAllocInfo *allocInfo)
 {
 	struct fakerm_vas *vas = fakerm_object_find(vaSpace, FAKERM_VAS, __func__);
+	u64 bytes = alloc_bytes(vas, length, gpuPointer, allocInfo);
 
-	u64 bytes;
-
-	if (!vas || !gpuPointer || !allocInfo)
-		return NV_ERR_INVALID_ARGUMENT;
-	bytes = alloc_bytes(length, allocInfo);
 	if (bytes == 0)
 		return NV_ERR_INVALID_ARGUMENT;
 	return alloc_map(vas, vidmem_create(vas->object.gpu, bytes), allocInfo, gpuPointer);
@@ -187,12 +186,8 @@ NV_STATUS nvUvmInterfaceMemoryAllocSys(uvmGpuAddressSpaceHandle vaSpace, NvLengt
 				       UvmGpuPointer *gpuPointer, UvmGpuAllocInfo *allocInfo)
 {
 	struct fakerm_vas *vas = fakerm_object_find(vaSpace, FAKERM_VAS, __func__);
+	u64 bytes = alloc_bytes(vas, length, gpuPointer, allocInfo);
 
-	u64 bytes;
-
-	if (!vas || !gpuPointer || !allocInfo)
-		return NV_ERR_INVALID_ARGUMENT;
-	bytes = alloc_bytes(length, allocInfo);
 	if (bytes == 0)
 		return NV_ERR_INVALID_ARGUMENT;
 	return alloc_map(vas, sysmem_create(vas->object.gpu, bytes), allocInfo, gpuPointer);

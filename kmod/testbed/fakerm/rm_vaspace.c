@@ -35,6 +35,17 @@ static struct fakerm_vas *vas_create(struct fakerm_gpu *gpu, u32 client, u32 han
 	return vas;
 }
 
+/* What was found or created; @vas may be NULL: there was no memory for it. */
+static NV_STATUS vas_give(struct fakerm_vas *vas, uvmGpuAddressSpaceHandle *handle_out,
+			  UvmGpuAddressSpaceInfo *info_out)
+{
+	if (!vas)
+		return NV_ERR_NO_MEMORY;
+	info_fill(vas->object.gpu, info_out);
+	*handle_out = (uvmGpuAddressSpaceHandle)vas;
+	return NV_OK;
+}
+
 NV_STATUS nvUvmInterfaceAddressSpaceCreate(uvmGpuDeviceHandle device, unsigned long long vaBase,
 					   unsigned long long vaSize,
 					   uvmGpuAddressSpaceHandle *vaSpace,
@@ -53,11 +64,7 @@ NV_STATUS nvUvmInterfaceAddressSpaceCreate(uvmGpuDeviceHandle device, unsigned l
 	mutex_lock(&gpu->lock);
 	vas = vas_create(gpu, 0, 0);
 	mutex_unlock(&gpu->lock);
-	if (!vas)
-		return NV_ERR_NO_MEMORY;
-	info_fill(gpu, vaSpaceInfo);
-	*vaSpace = (uvmGpuAddressSpaceHandle)vas;
-	return NV_OK;
+	return vas_give(vas, vaSpace, vaSpaceInfo);
 }
 EXPORT_SYMBOL(nvUvmInterfaceAddressSpaceCreate);
 
@@ -94,11 +101,7 @@ NV_STATUS nvUvmInterfaceDupAddressSpace(uvmGpuDeviceHandle device, NvHandle hUse
 	else
 		vas = vas_create(gpu, hUserClient, hUserVASpace);
 	mutex_unlock(&gpu->lock);
-	if (!vas)
-		return NV_ERR_NO_MEMORY;
-	info_fill(gpu, vaSpaceInfo);
-	*vaSpace = (uvmGpuAddressSpaceHandle)vas;
-	return NV_OK;
+	return vas_give(vas, vaSpace, vaSpaceInfo);
 }
 EXPORT_SYMBOL(nvUvmInterfaceDupAddressSpace);
 
